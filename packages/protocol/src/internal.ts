@@ -6,6 +6,7 @@ export { shortList, shortText } from './problems/short-text.ts'
 export {
   ExternalEventKey,
   ExternalEventName,
+  MAX_FAIRNESS_KEY_LENGTH,
   type TagMap,
   type TagValue,
 } from './schemas/scalars.ts'
@@ -258,7 +259,7 @@ export {
   PERSON_REVIEW_KINDS,
   Priority,
   type ReplayMode,
-  type RunPriority,
+  RunPriority,
   ReviewDecisionKind,
   ReviewKind,
   ReviewPolicy,

@@ -72,6 +72,19 @@ describe('findConfigProblems', () => {
       ],
     ],
     [
+      'limits of a key',
+      {
+        ensembles: [band],
+        auth: {
+          keys: [{ name: 'ci', key: 'x'.repeat(32), limits: { maxPriority: 1, maxRuns: 1 } }],
+        },
+      },
+      [
+        '"maxRuns" is not a known limit in "limits of auth.keys[0]"',
+        'maxPriority in "limits of auth.keys[0]" must be one of low, normal, high, got 1',
+      ],
+    ],
+    [
       'lists',
       { ensembles: [band], allowedHosts: 'x', secrets: [1] },
       ['"allowedHosts"', '"secrets"'],

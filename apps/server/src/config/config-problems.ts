@@ -10,6 +10,7 @@ import {
   suggest,
   WebhookEventType,
   MAX_COUNT,
+  RunPriority,
 } from '@tutti/protocol/internal'
 import {
   findDefinitionProblems,
@@ -112,6 +113,7 @@ const KEY_LIMIT_NAMES = {
   maxUnfinishedRuns: true,
   requestsPerMinute: true,
   maxCostUsdPerDay: true,
+  maxPriority: true,
 } as const satisfies OptionNames<KeyLimitsConfig>
 
 const SHARED_NAMES = {
@@ -234,6 +236,20 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
   ]
 }
 
+function keyLimitProblems(what: string, limits: unknown): readonly string[] {
+  if (!isJsonObject(limits)) return limitProblems(what, limits, KEY_LIMIT_NAMES)
+  const { maxPriority, ...others } = limits
+  const known: readonly unknown[] = [undefined, ...RunPriority.enum]
+  return [
+    ...limitProblems(what, others, KEY_LIMIT_NAMES),
+    ...(known.includes(maxPriority)
+      ? []
+      : [
+          `maxPriority in "${what}" must be one of ${RunPriority.enum.join(', ')}, got ${JSON.stringify(maxPriority)}`,
+        ]),
+  ]
+}
+
 /** The run service checks the values of the other fields. */
 function reviewProblems(reviews: unknown): readonly string[] {
   if (reviews === undefined) return []
@@ -284,7 +300,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   problems.push(
     ...scopeProblems(what, scopes),
     ...textListProblems(`roles of ${what}`, roles),
-    ...limitProblems(`limits of auth.keys[${index}]`, limits, KEY_LIMIT_NAMES),
+    ...keyLimitProblems(`limits of auth.keys[${index}]`, limits),
   )
   return problems
 }

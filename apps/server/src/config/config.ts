@@ -234,6 +234,11 @@ export interface KeyLimitsConfig {
   readonly requestsPerMinute?: number
   /** Maximum cost of the key's runs within 24 hours, in US dollars; then new runs are rejected. @default no limit */
   readonly maxCostUsdPerDay?: number
+  /**
+   * Highest priority of the key's runs: `low`, `normal` or `high`. Without a priority, its runs have the normal one, or this
+   * one if it is lower. @default 'high'
+   */
+  readonly maxPriority?: 'low' | 'normal' | 'high'
 }
 
 /** A receiver of notifications about runs. */

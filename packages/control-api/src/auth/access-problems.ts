@@ -1,6 +1,6 @@
 /** Validates the keys, origins, ticket secret and public address of a server. Pure; no problem contains a secret. */
 import { Scope } from '@tutti/protocol'
-import { findExcessProblems, MAX_TIME_MS } from '@tutti/protocol/internal'
+import { findExcessProblems, MAX_TIME_MS, RunPriority } from '@tutti/protocol/internal'
 
 import type { ApiKey } from './keys.ts'
 
@@ -57,7 +57,8 @@ function keyProblems(keys: readonly ApiKey[]): readonly string[] {
   const problems = keys.flatMap(({ name, sha256, scopes = [], expiresAt, limits = {} }, index) => {
     const what = `key ${index + 1} ("${name}")`
     const unknown = scopes.filter((scope) => !SCOPES.includes(scope))
-    const numbers = Object.entries({ expiresAt, ...limits }).filter(
+    const { maxPriority, ...counts } = limits
+    const numbers = Object.entries({ expiresAt, ...counts }).filter(
       ([, value]) => value !== undefined && !(value >= 0),
     )
     return [
@@ -67,7 +68,12 @@ function keyProblems(keys: readonly ApiKey[]): readonly string[] {
         (scope) => `${what} has the unknown scope "${scope}". Known: ${SCOPES.join(', ')}`,
       ),
       ...numbers.map(([field, value]) => `${field} of ${what} must be a number >= 0, got ${value}`),
-      ...findExcessProblems(limits).map((problem) => `${what}: ${problem}`),
+      ...(maxPriority === undefined || RunPriority.enum.includes(maxPriority)
+        ? []
+        : [
+            `maxPriority of ${what} must be one of ${RunPriority.enum.join(', ')}, got ${JSON.stringify(maxPriority)}`,
+          ]),
+      ...findExcessProblems(counts).map((problem) => `${what}: ${problem}`),
       ...(expiresAt === undefined || expiresAt <= MAX_TIME_MS || expiresAt === Infinity
         ? []
         : [`expiresAt of ${what} must be <= ${MAX_TIME_MS}, got ${expiresAt}`]),

@@ -70,6 +70,10 @@ describe('createCaller', () => {
       maxUnfinishedRuns: 0,
       spend: { maxCostUsd: 5, since: clock.now() - 86_400_000 },
     })
+    expect(caller({ limits: { maxPriority: 'low' } }).quota()).toEqual({
+      actor: 'a',
+      maxPriority: 'low',
+    })
   })
 })
 

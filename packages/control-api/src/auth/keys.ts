@@ -6,6 +6,7 @@ import { TuttiError, type Clock } from '@tutti/core'
 import type { Caller } from '@tutti/gateway/internal'
 import type { RateLimits } from './rate-limits.ts'
 import type { Scope } from '@tutti/protocol'
+import type { RunPriority } from '@tutti/protocol/internal'
 import type { Quota } from '@tutti/runs/adapter'
 
 /** An API key as the server knows it: its hash and its rights. */
@@ -32,6 +33,8 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number
   /** Maximum cost of its runs within 24 hours, in US dollars; then new runs are refused. @default no limit */
   readonly maxCostUsdPerDay?: number
+  /** Highest priority of its runs. Without a priority, its runs have the normal one, or this one if it is lower. @default 'high' */
+  readonly maxPriority?: RunPriority
 }
 
 /** Scopes of a key without `scopes`: all except `admin`. */
@@ -108,11 +111,13 @@ export function createCaller(key: ApiKey, { remoteAddress, clock, rates }: Calle
 }
 
 function toQuota({ name, limits = {} }: ApiKey, now: number): Quota | undefined {
-  const { maxUnfinishedRuns, maxCostUsdPerDay } = limits
-  if (maxUnfinishedRuns === undefined && maxCostUsdPerDay === undefined) return undefined
+  const { maxUnfinishedRuns, maxCostUsdPerDay, maxPriority } = limits
+  const all = [maxUnfinishedRuns, maxCostUsdPerDay, maxPriority]
+  if (all.every((limit) => limit === undefined)) return undefined
   return {
     actor: name,
     ...(maxUnfinishedRuns === undefined ? {} : { maxUnfinishedRuns }),
+    ...(maxPriority === undefined ? {} : { maxPriority }),
     ...(maxCostUsdPerDay === undefined
       ? {}
       : { spend: { maxCostUsd: maxCostUsdPerDay, since: now - DAY_MS } }),

@@ -1080,6 +1080,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Time before which the run does not start; absent for a run that could start at once.',
   'RunDetail.startBy':
     'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunDetail.priority': 'Priority with which it waits to start; absent for `normal`.',
+  'RunDetail.fairnessKey':
+    'Key by which it takes turns with other waiting runs; absent for the key that submitted it.',
   'RunDetail.queuedMs':
     'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunDetail.completedAt': 'Time at which the run ended.',
@@ -1176,6 +1179,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunOutcome: 'Final status of a run that was started, as in `run_result`.',
   RunOutput: 'Output of one task of a run, as listed by `run_result`.',
   'RunOutput.durationMs': 'Duration of the task in milliseconds.',
+  RunPriority: 'Priority of a run among the runs that wait to start.',
   RunQueued:
     'The run is accepted and waits to start. Always the first event of a log, with `seq` 0.',
   'RunQueued.ensemble': 'Name of the ensemble.',
@@ -1214,6 +1218,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
   'RunRequest.startAfterMs':
     'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'RunRequest.priority':
+    'Runs of a higher priority start before all others that wait; `normal` when absent.',
+  'RunRequest.fairnessKey':
+    'Runs of one priority take turns by this key when they wait, one run each, such as by customer; the name of the key that submits the run when absent.',
   'RunRequest.maxQueueMs':
     'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   'RunRequest.idempotencyKey':
@@ -1254,6 +1262,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Time before which the run does not start; absent for a run that could start at once.',
   'RunSummary.startBy':
     'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunSummary.priority': 'Priority with which it waits to start; absent for `normal`.',
+  'RunSummary.fairnessKey':
+    'Key by which it takes turns with other waiting runs; absent for the key that submitted it.',
   'RunSummary.queuedMs':
     'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunSummary.durationMs': 'Duration in milliseconds; null until the run has ended.',
@@ -1373,6 +1384,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
   'SubmitRunBody.startAfterMs':
     'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'SubmitRunBody.priority':
+    'Runs of a higher priority start before all others that wait; `normal` when absent.',
+  'SubmitRunBody.fairnessKey':
+    'Runs of one priority take turns by this key when they wait, one run each, such as by customer; the name of the key that submits the run when absent.',
   'SubmitRunBody.maxQueueMs':
     'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',

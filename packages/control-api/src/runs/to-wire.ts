@@ -37,13 +37,20 @@ export function toRunAccepted({ runId, taskCount, workflow, startAt }: RunRecord
   return { runId, status: 'ACCEPTED', tasks: taskCount, workflow, ...delay }
 }
 
-/** Returns the times of a run's start. */
-function toStartTimes(run: Pick<RunRecord, 'createdAt' | 'startAt' | 'startBy' | 'startedAt'>) {
-  const { createdAt, startAt, startBy, startedAt } = run
+/** Returns the times of a run's start, and its order among the runs that wait. */
+function toStart(
+  run: Pick<
+    RunRecord,
+    'createdAt' | 'startAt' | 'startBy' | 'startedAt' | 'priority' | 'fairnessKey'
+  >,
+) {
+  const { createdAt, startAt, startBy, startedAt, priority, fairnessKey } = run
   return {
     startedAt: formatInstant(startedAt ?? createdAt),
     ...(startAt === undefined ? {} : { startAt: formatInstant(startAt) }),
     ...(startBy === undefined ? {} : { startBy: formatInstant(startBy) }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(fairnessKey === undefined ? {} : { fairnessKey }),
     // The clocks of two processes may differ.
     ...(startedAt === undefined
       ? {}
@@ -57,7 +64,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
   return {
     runId: run.runId,
     status: run.status,
-    ...toStartTimes(run),
+    ...toStart(run),
     durationMs: run.durationMs ?? null,
     taskCount: run.taskCount,
     completedTasks: run.completedTasks,
@@ -139,7 +146,7 @@ export function toRunDetail(
   return {
     runId: run.runId,
     status: run.status,
-    ...toStartTimes(run),
+    ...toStart(run),
     ...(run.completedAt === undefined ? {} : { completedAt: formatInstant(run.completedAt) }),
     ...(run.durationMs === undefined ? {} : { durationMs: run.durationMs }),
     workflow: run.workflow,

@@ -3,6 +3,7 @@ import {
   CaptureMode,
   isTerminalRunStatus,
   ReviewDecisionKind,
+  RunPriority,
   RunStatus,
   Scope,
   TaskStatus,
@@ -42,6 +43,7 @@ describe('the enumerations of the wire', () => {
     ])
     expect(CaptureMode.enum).toEqual(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
     expect(HandoffFilterName.enum).toEqual(['all', 'withoutTools'])
+    expect(RunPriority.enum).toEqual(['low', 'normal', 'high'])
     expect(ReviewDecisionKind.enum).toEqual(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
   })
 })

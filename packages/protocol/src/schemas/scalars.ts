@@ -89,6 +89,15 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
 /** Text with at least one character that is not white space. */
 export const NonBlank = Type.String({ pattern: NON_BLANK })
 
+/** Maximum length of a fairness key, in characters. */
+export const MAX_FAIRNESS_KEY_LENGTH = 200
+
+/** Key by which waiting runs take turns. */
+export const FairnessKey = Type.String({
+  pattern: NON_BLANK,
+  maxLength: MAX_FAIRNESS_KEY_LENGTH,
+})
+
 /**
  * Id of a message, chosen by the client and repeated in the reply. Its length is limited because the reply repeats it.
  */

@@ -1,6 +1,6 @@
 /** The definition of a schedule. Plain data. */
 import type { RequestedRun } from './run-record.ts'
-import type { TagMap } from '@tutti/protocol/internal'
+import type { RunPriority, TagMap } from '@tutti/protocol/internal'
 
 /** Ticks that are submitted after an outage: none, one run for the last tick, or every one of the last 100. */
 export const CATCH_UPS = ['skip', 'last', 'all'] as const
@@ -50,6 +50,10 @@ export interface ScheduledSubmission extends Pick<
   readonly webhooks?: readonly string[]
   /** Maximum time from the tick to the start of its work, in milliseconds. @default no limit */
   readonly maxQueueMs?: number
+  /** Priority of its runs. @default 'normal' */
+  readonly priority?: RunPriority
+  /** Key by which its runs take turns with others that wait. @default the actor */
+  readonly fairnessKey?: string
 }
 
 /** A schedule of the configuration. It replaces a saved one of the same name, and can only be changed there. */

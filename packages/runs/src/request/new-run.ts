@@ -18,6 +18,7 @@ import { toActorKey } from '../domain/refusals.ts'
 import { assertClientTools } from './client-tools.ts'
 import { findUnknownItems } from './override-items.ts'
 import { assertNoProblems } from './refusals.ts'
+import { assertPriority, findOrder, findOrderProblems } from './queue-order.ts'
 import { findStartProblems, findStartTimes } from './start-times.ts'
 import { assertTagSize } from './tag-size.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
@@ -27,7 +28,13 @@ import type { Quota } from '../domain/quota.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../domain/run-record.ts'
 import type { RunEventOf } from '@tutti/protocol'
-import type { DirectiveInput, Problem, ReplayMode, TagMap } from '@tutti/protocol/internal'
+import type {
+  DirectiveInput,
+  Problem,
+  ReplayMode,
+  RunPriority,
+  TagMap,
+} from '@tutti/protocol/internal'
 
 /** The start of a fork: the last event that it copies, or the first task that it repeats. */
 export type ForkPlace = number | { readonly task: string }
@@ -67,6 +74,13 @@ export interface RunSubmission extends RequestedRun {
    * QUEUE_TIMEOUT. @default no limit
    */
   readonly maxQueueMs?: number
+  /**
+   * Runs of a higher priority start before all others that wait (RUNS-L4).
+   * @default 'normal', or the `maxPriority` of the quota if it is lower
+   */
+  readonly priority?: RunPriority
+  /** Key by which runs of one priority that wait take turns, 1 to 200 characters. @default the actor */
+  readonly fairnessKey?: string
   /** The fork that it requests; distinguishes it from other submissions. */
   readonly fork?: {
     readonly parentRunId: string
@@ -106,7 +120,7 @@ export interface NewRunOptions extends TextLimits {
  * Builds the run of a submission.
  *
  * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for inputs that nothing reads, for a cost limit that cannot be enforced and for tags that are too
- * large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE naming the text, its size and
+ * large; FORBIDDEN for a priority above that of the quota; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE naming the text, its size and
  * the limit.
  */
 export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): NewRun {
@@ -130,7 +144,11 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...field('options', addCaptureMode(submitted, template)),
   })
   const createdAt = clock.now()
-  assertNoProblems('', findStartProblems(submitted, createdAt))
+  assertNoProblems('', [
+    ...findStartProblems(submitted, createdAt),
+    ...findOrderProblems(submitted),
+  ])
+  if (submitted.quota !== undefined) assertPriority(submitted.priority, submitted.quota)
   assertTagSize(tags)
   assertNoProblems('/history', [
     ...findThreadProblems(submitted),
@@ -154,8 +172,8 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   ])
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const { fork, build, startAt, startAfterMs, maxQueueMs } = submitted
-  const start = { startAt, startAfterMs, maxQueueMs }
+  const { fork, build, startAt, startAfterMs, maxQueueMs, priority, fairnessKey } = submitted
+  const start = { startAt, startAfterMs, maxQueueMs, priority, fairnessKey }
   const more = { request: asked, webhooks, actor, threadId, fork, build, ...start }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
@@ -167,6 +185,7 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     taskCount: ensemble.tasks.length,
     createdAt,
     ...findStartTimes(submitted, createdAt),
+    ...findOrder(submitted, submitted.quota),
     ...field('request', request),
     ...field('actor', actor),
     ...field('cacheKey', submitted.cacheKey),

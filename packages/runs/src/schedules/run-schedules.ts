@@ -21,6 +21,7 @@ import type { Problem } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
+import { assertPriority } from '../request/queue-order.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 import { findDefinitionProblems, findScheduleNameProblem } from './definition-problems.ts'
 import { planTicks } from './plan-tick.ts'
@@ -264,7 +265,8 @@ export class RunSchedules {
   async #assertValid(saved: SavedSchedule): Promise<void> {
     assertNoProblems('', this.#findProblems(saved))
     const { actor, definition } = saved
-    await this.#options.settings.authorizeSchedule?.(actor, definition.run)
+    const quota = await this.#options.settings.authorizeSchedule?.(actor, definition.run)
+    if (quota !== undefined) assertPriority(definition.run.priority, quota)
   }
 
   #findProblems({ name, definition }: SavedSchedule): readonly Problem[] {

@@ -9,6 +9,7 @@ import { createInThread } from '../threads/create-in-thread.ts'
 
 import type { DueLoop } from '../lifecycle/due-loop.ts'
 import type { RunEventFeed } from '../feed/event-feed.ts'
+import type { Quota } from '../domain/quota.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { CreateRunOptions } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -28,6 +29,11 @@ export interface AcceptingParts {
   readonly expiry: Pick<DueLoop, 'wakeIn'>
   readonly feed: RunEventFeed
   readonly settings: ResolvedRunServiceOptions
+}
+
+/** Whether a store counts the runs of an actor for its quota. */
+function hasCounts({ maxUnfinishedRuns, spend }: Quota): boolean {
+  return maxUnfinishedRuns !== undefined || spend !== undefined
 }
 
 /** A run to accept. */
@@ -62,7 +68,7 @@ export async function acceptRun(
     const { stored, created } = await createInThread(
       { ...run, ...field('code', code) },
       {
-        ...field('quota', quota),
+        ...field('quota', quota && hasCounts(quota) ? quota : undefined),
         ...field('fork', fork),
         ...field('claimant', slot?.claimant),
         ...field('refusal', refusal),

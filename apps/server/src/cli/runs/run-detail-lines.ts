@@ -60,7 +60,7 @@ function toBuildsText(builds: readonly string[]): string {
 
 function listFields(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
-  const { build, resumableBy, cancel, status, startAt } = run
+  const { build, resumableBy, cancel, status, startAt, priority, fairnessKey } = run
   const since = now - Date.parse(startedAt)
   const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
@@ -81,6 +81,8 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ...pairs('tags', tags),
     ['used', used.join(', ')],
     ...(submittedBy === undefined ? [] : [['by', submittedBy] as const]),
+    ...(priority === undefined ? [] : [['priority', priority] as const]),
+    ...(fairnessKey === undefined ? [] : [['fairness key', fairnessKey] as const]),
     ...(webhooks.length === 0 ? [] : [['webhooks', webhooks.join(', ')] as const]),
     ...(build === undefined ? [] : [['build', build] as const]),
     ...(resumableBy === undefined ? [] : [['needs', toBuildsText(resumableBy)] as const]),

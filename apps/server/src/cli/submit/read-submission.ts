@@ -61,6 +61,8 @@ export async function readSubmission(
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
     ...(options.startAt === undefined ? {} : { startAt: options.startAt }),
     ...(options.startAfter === undefined ? {} : { startAfterMs: options.startAfter }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.fairnessKey === undefined ? {} : { fairnessKey: options.fairnessKey }),
     ...((options.maxQueue ?? 0) === 0 ? {} : { maxQueueMs: options.maxQueue }),
   }
   // NOTE: files may contain anything; the server validates the body and names each invalid field.

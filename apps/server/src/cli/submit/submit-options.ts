@@ -4,6 +4,7 @@ import {
   MAX_COUNT,
   ReviewPolicy,
   ReviewTimeoutAction,
+  RunPriority,
   Workflow,
 } from '@tutti/protocol/internal'
 import { InvalidArgumentError, Option, type Command } from 'commander'
@@ -42,6 +43,8 @@ export interface SubmitCommandOptions {
   readonly startAt?: string
   readonly startAfter?: number
   readonly maxQueue?: number
+  readonly priority?: RunPriority
+  readonly fairnessKey?: string
 }
 
 /** Adds the options to a command. */
@@ -139,6 +142,16 @@ function withStartOptions(command: Command): Command {
       '--max-queue <duration>',
       'maximum time in the queue, after which the run fails: 90s, 30m, 12h or 3d',
       parseDuration,
+    )
+    .addOption(
+      new Option(
+        '--priority <priority>',
+        'order among the runs that wait (default: normal)',
+      ).choices(RunPriority.enum),
+    )
+    .option(
+      '--fairness-key <key>',
+      'key by which waiting runs take turns (default: the name of the API key)',
     )
 }
 

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import {
   FinishReason,
   ReplayMode,
+  RunPriority,
   RunStatus,
   RunStatusList,
   TaskStatus,
@@ -88,6 +89,10 @@ const runHead = {
   startAt: Type.Optional(Instant),
   /** Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit. */
   startBy: Type.Optional(Instant),
+  /** Priority with which it waits to start; absent for `normal`. */
+  priority: Type.Optional(RunPriority),
+  /** Key by which it takes turns with other waiting runs; absent for the key that submitted it. */
+  fairnessKey: Type.Optional(Type.String()),
   /** Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then. */
   queuedMs: Type.Optional(DurationMs),
 }

@@ -7,7 +7,7 @@
 import Type from 'typebox'
 import { HistoryMessage, MAX_HISTORY_MESSAGES } from '../history-message.ts'
 import { RepeatsOption } from '../repeats.ts'
-import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
+import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, RunPriority, Workflow } from '../enums.ts'
 import {
   CLOSED,
   CostLimit,
@@ -15,6 +15,7 @@ import {
   DurationMs,
   ExternalEventKey,
   ExternalEventName,
+  FairnessKey,
   Instant,
   JsonObject,
   LengthLimit,
@@ -54,6 +55,13 @@ export const MAX_START_DELAY_MS = 366 * 24 * 3_600_000
 
 /** Start of a run, shared by submissions and schedules. */
 export const queueFields = {
+  /** Runs of a higher priority start before all others that wait; `normal` when absent. */
+  priority: Type.Optional(RunPriority),
+  /**
+   * Runs of one priority take turns by this key when they wait, one run each, such as by customer; the name of the key that
+   * submits the run when absent.
+   */
+  fairnessKey: Type.Optional(FairnessKey),
   /**
    * Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run
    * that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.
