@@ -1,7 +1,7 @@
 /** Hashes submissions, to recognize repeated ones. */
 import { createHash } from 'node:crypto'
 
-import type { TagMap } from '@tutti/protocol/internal'
+import type { RunPriority, TagMap } from '@tutti/protocol/internal'
 import type { RequestedRun } from '../domain/run-record.ts'
 
 /** The content that distinguishes submissions. */
@@ -15,6 +15,8 @@ export interface SubmissionContent {
   readonly actor?: string | undefined
   readonly threadId?: string | undefined
   readonly fork?: unknown
+  readonly priority?: RunPriority | undefined
+  readonly fairnessKey?: string | undefined
 }
 
 /**
@@ -23,7 +25,9 @@ export interface SubmissionContent {
  */
 export function hashSubmission(content: SubmissionContent): string {
   const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork } = content
-  const hashed = { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork }
+  const { priority, fairnessKey } = content
+  const source = { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork }
+  const hashed = { ...source, priority, fairnessKey }
   return createHash('sha256')
     .update(JSON.stringify(toCanonical(hashed)))
     .digest('hex')
