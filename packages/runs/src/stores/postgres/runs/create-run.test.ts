@@ -1,8 +1,10 @@
+import { silentLogger } from '@tutti/core/internal'
 import { expect, it } from 'vitest'
 
 import { ownDatabase } from '../../../../test/own-database.ts'
 import { queued } from '../../../testing/support/event-fixtures.ts'
-import { claimDue, createRun, newRun } from '../../../testing/support/run-fixtures.ts'
+import { CLAIMANT, claimDue, createRun, newRun } from '../../../testing/support/run-fixtures.ts'
+import { Database } from '../database/database.ts'
 import { postgresRunStorage } from '../index.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 
@@ -43,6 +45,43 @@ it('Runs that are submitted together never exceed the limit', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
   expect((await storage.queue.load()).queued).toBe(8)
 })
+
+it.for([
+  ['waits', 'planned_waiting', undefined],
+  ['is claimed at once', 'planned_claimed', { ...CLAIMANT, maxConcurrentRuns: 99 }],
+] as const)(
+  '[RUNS-D8] The statement that creates a run that %s is planned once, for all values',
+  async ([, schema, claimant]) => {
+    await using storage = await openStorage(schema)
+    const { statements, stop } = recordStatements()
+    const run = newRun('run-a')
+    await storage.runs.create(run, {
+      firstEvent: queued(run),
+      maxUnfinishedRuns: 99,
+      ...(claimant === undefined ? {} : { claimant }),
+    })
+    stop()
+    const { text = '', values } = statements.find(({ text }) => text.includes('new_run AS')) ?? {}
+    const requests = new Database({
+      connectionString: database.url,
+      schema,
+      maxConnections: 1,
+      preparedStatements: true,
+      isPooled: false,
+      logger: silentLogger,
+      onLost: () => undefined,
+    })
+    // The run exists, so nothing is stored.
+    for (let n = 0; n < 8; n += 1) await requests.query(text, values)
+    const plans = await requests.query(
+      'SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement = $1',
+      [text],
+    )
+    await requests.close()
+    // The server plans for the values of five calls before it compares the costs.
+    expect(plans).toEqual([{ generic_plans: '3', custom_plans: '5' }])
+  },
+)
 
 function openStorage(schema: string): Promise<RunStorage> {
   return postgresRunStorage({ connectionString: database.url, schema })
