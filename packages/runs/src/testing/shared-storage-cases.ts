@@ -21,6 +21,7 @@ import { sharedMemoryCases } from './tables/memory-cases.ts'
 import { sharedThreadCases } from './runs/thread-cases.ts'
 import { sharedExternalEventCases } from './tables/external-event-cases.ts'
 import { sharedSecretCases } from './tables/secret-cases.ts'
+import { sharedOrderCases } from './queue/shared-order-cases.ts'
 import { sharedActorCases } from './shared/shared-actor-cases.ts'
 import { sharedNotificationCases } from './shared/shared-notification-cases.ts'
 import { at, openStorages } from './support/open-storages.ts'
@@ -34,6 +35,7 @@ const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,
   ...sharedActorCases,
+  ...sharedOrderCases,
   ...sharedSecretCases,
   ...sharedExternalEventCases,
   ...sharedThreadCases,

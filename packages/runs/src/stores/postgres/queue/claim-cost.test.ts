@@ -273,7 +273,7 @@ async function insertRuns(state: string, count: number, dueAt: string): Promise<
       created_at, state, owner, due_at, epoch, turn)
     SELECT '${state}-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{"topic":"' || repeat('x', 200) || '"}',
       '{}', '{}', 2, 1.8e12 + g, '${state}',
-      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, ${state === 'ready' ? '0, 1.8e15::int8 + g' : '1, 0'}
+      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, ${state === 'ready' ? '0, 1.8e12::int8 + g' : '1, 0'}
     FROM generate_series(1, ${count}) AS g`)
 }
 

@@ -3,10 +3,13 @@
  *
  * A queue has the new runs of one claim key and one priority, in the order of their turns. A new run gets the turn of the
  * first run of its queue, so that it waits for one run of each fairness key, or one more than the last run of its own key, so
- * that the keys take turns. In an empty queue it gets the present in microseconds since 1970, which is after all earlier turns.
+ * that the keys take turns. In an empty queue it gets the present in milliseconds since 1970.
  *
- * Turns are computed without a lock: runs that are stored at the same time can get equal turns, and then the one that is due
- * first comes first. A run keeps its turn when it moves to another queue. A delayed run has no turn.
+ * Turns are computed without a lock. Runs that are stored at the same time can get equal turns; then the one that is due
+ * first comes first. In an empty queue their turns differ by the milliseconds between them, and one key gets as many more turns.
+ * A queue that is emptied faster than by a run each millisecond can begin again before its last turn; then claims find its
+ * runs when they start over. A run keeps its turn when it moves to another queue. A delayed run has no turn, which is 0, also when a
+ * command makes it ready before its time: it is then the first of its queue.
  */
 import {
   CLAIM_CLASS,
@@ -38,6 +41,6 @@ export const TURN = `CASE WHEN waiting_state = 'parked' THEN 0 ELSE before + coa
         AND turn >= head.turn ORDER BY turn DESC LIMIT 1))
     FROM (
       SELECT turn FROM $schema.runs
-      WHERE ${UNOWNED} AND ${CLAIM_KEY} = claim_key AND ${CLAIM_CLASS} = ${FIRST_NEW_CLASS} + level
+      WHERE ${UNOWNED} AND ${CLAIM_KEY} = claim_key AND ${CLAIM_CLASS} = ${FIRST_NEW_CLASS} + level AND turn > 0
       ORDER BY turn, due_at, id LIMIT 1) AS head
-  ), (extract(epoch FROM statement_timestamp()) * 1000000)::int8) END`
+  ), (extract(epoch FROM statement_timestamp()) * 1000)::int8) END`

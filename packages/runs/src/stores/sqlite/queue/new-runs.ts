@@ -3,8 +3,9 @@
  *
  * A queue has the new runs of one claim key and one priority, in the order of their turns. A new run gets the turn of the
  * first run of its queue, so that it waits for one run of each fairness key, or one more than the last run of its own key, so
- * that the keys take turns. In an empty queue it gets the present in microseconds since 1970, as in Postgres. A run keeps
- * its turn when it moves to another queue. A delayed run has no turn.
+ * that the keys take turns. In an empty queue it gets the present, as in Postgres. A run keeps
+ * its turn when it moves to another queue. A delayed run has no turn, which is 0, also when a command makes it ready before
+ * its time: it is then the first of its queue.
  */
 import { CODE_SEPARATOR } from '../../../domain/claim-key.ts'
 import { LEVELS } from '../../../domain/priority.ts'
@@ -163,8 +164,9 @@ export function findTurn(
          SELECT turn FROM runs INDEXED BY runs_by_fairness_key
          WHERE ${SQLITE_NEW_AND_READY} AND ${SQLITE_LEVEL} = $1 AND ${SQLITE_CLAIM_KEY} = $2
            AND ${SQLITE_FAIRNESS_KEY} = $3 ORDER BY turn DESC LIMIT 1), 0))
-       FROM (SELECT turn FROM ${NEW_RUNS} = $1 AND ${SQLITE_CLAIM_KEY} = $2 ORDER BY turn, due_at, id LIMIT 1)
-     ), 1000 * $now) AS turn`,
+       FROM (SELECT turn FROM ${NEW_RUNS} = $1 AND ${SQLITE_CLAIM_KEY} = $2 AND turn > 0
+         ORDER BY turn, due_at, id LIMIT 1)
+     ), $now) AS turn`,
     [level, claimKey, fairnessKey],
   )
   return Number(row?.['turn'])
