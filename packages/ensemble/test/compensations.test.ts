@@ -8,7 +8,7 @@ import { runToEnd, startRecorded, type RecordedRun } from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures } from './watch-run.ts'
 
-import type { EnsembleDefinition, RunOptions, TaskDefinition } from '../src/index.ts'
+import type { EnsembleDefinition, TaskDefinition } from '../src/index.ts'
 import type { RunStep } from '../src/internal.ts'
 
 type Work = (context: HandlerContext) => unknown
@@ -516,8 +516,8 @@ describe('the compensations of a resumed run', () => {
         const clock = fakeClock()
         const service = createService(clock)
         const controller = new AbortController()
-        const options: RunOptions = { signal: controller.signal }
-        const first = startRecorded(team(book(service)), { clock, ...options })
+        const { signal } = controller
+        const first = startRecorded(team(book(service)), { clock, signal })
         await clock.advance(250)
         if (isCancelled) first.handle.cancel()
         await clock.advance(10)
@@ -531,7 +531,7 @@ describe('the compensations of a resumed run', () => {
 })
 
 describe('what a handler can add as a compensation', () => {
-  it.each([
+  it.each<[string, object, string]>([
     ['an unknown option', { retry: 1 }, 'unknown option "retry"'],
     ['no time limit', { timeoutMs: Infinity }, 'timeoutMs must be finite, got Infinity'],
   ])('A compensation with %s is refused', async (_, options, problem) => {

@@ -43,6 +43,12 @@ describe('hashSubmission', () => {
       { ...CONTENT, tags: { ...TAGS, n: '5' } },
       { ...CONTENT, inputs: { 'topic","Bach': '' } },
       { ...CONTENT, inputs: { topic: '","Bach' } },
+      { ...CONTENT, build: 'blue' },
+      { ...CONTENT, startAt: '2030-01-01T00:00:00Z' },
+      { ...CONTENT, startAfterMs: 1 },
+      { ...CONTENT, maxQueueMs: 1 },
+      { ...CONTENT, priority: 'high' },
+      { ...CONTENT, fairnessKey: 'high' },
     ]
     expect(new Set(contents.map(hashSubmission)).size).toBe(contents.length)
   })

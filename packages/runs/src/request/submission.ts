@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { RunPriority, TagMap } from '@tutti/protocol/internal'
 import type { RequestedRun } from '../domain/run-record.ts'
 
-/** The content that distinguishes submissions. */
+/** The content that distinguishes submissions: all of its fields are hashed. */
 export interface SubmissionContent {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>
@@ -15,6 +15,10 @@ export interface SubmissionContent {
   readonly actor?: string | undefined
   readonly threadId?: string | undefined
   readonly fork?: unknown
+  readonly build?: string | undefined
+  readonly startAt?: string | undefined
+  readonly startAfterMs?: number | undefined
+  readonly maxQueueMs?: number | undefined
   readonly priority?: RunPriority | undefined
   readonly fairnessKey?: string | undefined
 }
@@ -24,12 +28,8 @@ export interface SubmissionContent {
  * so fields can be added without changing those in a store.
  */
 export function hashSubmission(content: SubmissionContent): string {
-  const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork } = content
-  const { priority, fairnessKey } = content
-  const source = { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork }
-  const hashed = { ...source, priority, fairnessKey }
   return createHash('sha256')
-    .update(JSON.stringify(toCanonical(hashed)))
+    .update(JSON.stringify(toCanonical(content)))
     .digest('hex')
 }
 
