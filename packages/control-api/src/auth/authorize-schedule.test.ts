@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { scheduleAuthorizer } from './authorize-schedule.ts'
 import { apiKey } from './keys.ts'
 
+import type { RunService } from '@tutti/runs'
+
 const clock = fakeClock()
-const runs = () => {
-  throw new Error('No thread is read')
-}
+const unread = () => Promise.reject(new Error('No thread is read'))
+// NOTE: the subject reads only these.
+const runs = () => ({ threads: { get: unread }, list: unread }) as unknown as RunService
 
 describe('scheduleAuthorizer', () => {
   it('scheduleAuthorizer allows every schedule where no keys are set', async () => {

@@ -1,11 +1,17 @@
-/** Decides whether the key that saved a schedule may still submit its runs. */
+/** Decides whether a caller may save a schedule, and whether its key may still submit the runs. */
 import { TuttiError, type Clock } from '@tutti/core'
-import { assertMayReadThread, assertScope, assertWebhooks } from '@tutti/gateway/internal'
+import {
+  anyone,
+  assertMayReadThread,
+  assertScope,
+  assertWebhooks,
+  type Caller,
+} from '@tutti/gateway/internal'
 
 import { createCaller, type ApiKey } from './keys.ts'
 import { RateLimits } from './rate-limits.ts'
 
-import type { RunService } from '@tutti/runs'
+import type { RunService, ScheduledSubmission } from '@tutti/runs'
 import type { AuthorizeSchedule } from '@tutti/runs/internal'
 
 /** Keys and webhooks of a server, as its control API gets them. */
@@ -13,13 +19,34 @@ export interface ScheduleRights {
   readonly apiKeys?: readonly ApiKey[]
   readonly webhooks?: Readonly<Record<string, unknown>>
   readonly clock: Clock
-  /** Called when a schedule is saved or has a tick. */
+  /** Called when a schedule has a tick. */
   readonly runs: () => Pick<RunService, 'threads' | 'list'>
 }
 
+/** The parts of a server that the runs of schedules use. */
+interface ScheduleTargets {
+  readonly runs: Pick<RunService, 'threads' | 'list'>
+  readonly webhooks: Readonly<Record<string, unknown>>
+}
+
 /**
- * Returns the function that checks a schedule like a submission by its key: the key must exist, must not have expired, and
- * must have the scope `runs:write`; its quota applies.
+ * Refuses a caller that may not submit the runs of a schedule, when it saves the schedule and at each tick.
+ *
+ * @throws {TuttiError} FORBIDDEN without `runs:write`, and for a thread that the caller may not read; INVALID_WEBHOOK.
+ */
+export async function assertMaySchedule(
+  { runs, webhooks }: ScheduleTargets,
+  run: Pick<ScheduledSubmission, 'threadId' | 'webhooks'>,
+  caller: Caller,
+): Promise<void> {
+  assertScope(caller, 'runs:write')
+  assertWebhooks(run.webhooks ?? [], Object.keys(webhooks))
+  if (run.threadId !== undefined) await assertMayReadThread(runs, run.threadId, caller)
+}
+
+/**
+ * Returns the function that checks the tick of a schedule like a submission by its key: the key must exist and must not have
+ * expired, and its quota applies. Without keys, every caller may do everything.
  */
 export function scheduleAuthorizer({
   apiKeys = [],
@@ -30,13 +57,12 @@ export function scheduleAuthorizer({
   const keys = new Map(apiKeys.map((key) => [key.name, key]))
   const rates = new RateLimits(clock)
   return async (actor, run) => {
-    assertWebhooks(run.webhooks ?? [], Object.keys(webhooks))
-    // Without keys, every caller may do everything.
-    if (keys.size === 0) return undefined
-    const caller = createCaller(findKey(actor), { remoteAddress: undefined, clock, rates })
+    const caller =
+      keys.size === 0
+        ? anyone()
+        : createCaller(findKey(actor), { remoteAddress: undefined, clock, rates })
     if (clock.now() >= caller.expiresAt) throw forbidden(`Key "${actor}" has expired`)
-    assertScope(caller, 'runs:write')
-    if (run.threadId !== undefined) await assertMayReadThread(runs(), run.threadId, caller)
+    await assertMaySchedule({ runs: runs(), webhooks }, run, caller)
     return caller.quota()
   }
 

@@ -8,9 +8,6 @@ import {
 } from '@tutti/protocol/internal'
 import {
   actorOf,
-  assertMayReadThread,
-  assertScope,
-  assertWebhooks,
   type Caller,
   type HttpRoute,
   largeResponse,
@@ -20,6 +17,7 @@ import {
   submitRunAs,
 } from '@tutti/gateway/internal'
 
+import { assertMaySchedule } from '../auth/authorize-schedule.ts'
 import { readQuery } from '../http/read-query.ts'
 import { toSavedSchedule, toSchedule, toScheduleSummary } from '../runs/to-schedule.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
@@ -45,7 +43,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
       async handle({ request, caller, addSubject }) {
         const { name, ...body } = await readJsonBody(request, CreateScheduleBody, maxBodyBytes)
         addSubject({ target: name })
-        await assertMaySave(options, body.run, caller)
+        await assertMaySchedule(options, body.run, caller)
         const added = await schedules.add(toSavedSchedule(name, body, actorOf(caller)))
         return Response.json(describe(added), {
           status: 201,
@@ -70,7 +68,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
       ...ROUTES.replaceSchedule,
       async handle({ request, caller, parameters: { name = '' } }) {
         const body = await readJsonBody(request, ReplaceScheduleBody, maxBodyBytes)
-        await assertMaySave(options, body.run, caller)
+        await assertMaySchedule(options, body.run, caller)
         const saved = toSavedSchedule(name, body, actorOf(caller))
         return Response.json(describe(await schedules.replace(saved)))
       },
@@ -106,21 +104,6 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
       },
     },
   ]
-}
-
-/**
- * Refuses a caller that may not submit the run of a schedule.
- *
- * @throws {TuttiError} FORBIDDEN, INVALID_WEBHOOK.
- */
-async function assertMaySave(
-  { runs, webhooks }: Pick<ResolvedControlApiOptions, 'runs' | 'webhooks'>,
-  run: ReplaceScheduleBody['run'],
-  caller: Caller,
-): Promise<void> {
-  assertScope(caller, 'runs:write')
-  assertWebhooks(run.webhooks ?? [], Object.keys(webhooks))
-  if (run.threadId !== undefined) await assertMayReadThread(runs, run.threadId, caller)
 }
 
 async function listSchedules({

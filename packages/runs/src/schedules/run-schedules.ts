@@ -21,7 +21,6 @@ import type { Problem } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
-import { assertPriority } from '../request/queue-order.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 import { findDefinitionProblems, findScheduleNameProblem } from './definition-problems.ts'
 import { planTicks } from './plan-tick.ts'
@@ -125,12 +124,12 @@ export class RunSchedules {
   /**
    * Adds a schedule.
    *
-   * @throws {TuttiError} BAD_REQUEST naming every problem; FORBIDDEN when the actor may not submit runs; SCHEDULE_EXISTS
+   * @throws {TuttiError} BAD_REQUEST naming every problem; SCHEDULE_EXISTS
    * when the name is taken; SCHEDULE_LIMIT.
    */
   async add(saved: SavedSchedule): Promise<ScheduleRecord> {
     const { name } = saved
-    await this.#assertValid(saved)
+    this.#assertValid(saved)
     const isAdded = await this.#options.storage.schedules.add(this.#plan(saved), MAX_SCHEDULES)
     if (isAdded) return this.#changed(name)
     if ((await this.#options.storage.schedules.get(name)) !== undefined) {
@@ -143,7 +142,7 @@ export class RunSchedules {
 
   /** Replaces a schedule. @throws {TuttiError} as `add`; SCHEDULE_NOT_FOUND, SCHEDULE_READ_ONLY. */
   async replace(saved: SavedSchedule): Promise<ScheduleRecord> {
-    await this.#assertValid(saved)
+    this.#assertValid(saved)
     return this.#update(saved.name, (before) => this.#plan(saved, before))
   }
 
@@ -262,11 +261,8 @@ export class RunSchedules {
     }
   }
 
-  async #assertValid(saved: SavedSchedule): Promise<void> {
+  #assertValid(saved: SavedSchedule): void {
     assertNoProblems('', this.#findProblems(saved))
-    const { actor, definition } = saved
-    const quota = await this.#options.settings.authorizeSchedule?.(actor, definition.run)
-    if (quota !== undefined) assertPriority(definition.run.priority, quota)
   }
 
   #findProblems({ name, definition }: SavedSchedule): readonly Problem[] {
