@@ -197,6 +197,7 @@ function createLosableStorage(inner: RunStorage) {
     reflections: guarded(inner.reflections),
     processName: inner.processName,
     isShared: inner.isShared,
+    clock: inner.clock,
     get isAvailable() {
       return !lost
     },

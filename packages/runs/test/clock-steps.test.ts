@@ -10,14 +10,17 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { fakeClock } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
+import { query } from '../../../tooling/postgres/cluster.ts'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { createSteadyClock } from '../src/domain/steady-clock.ts'
+import { CLOCK_SQL } from '../src/stores/postgres/database/database-clock.ts'
 import { HOUSEKEEPING_MS } from '../src/lifecycle/delete-old-runs.ts'
 import { openRuns, temporaryDirectory, waitingEnsemble } from './waiting-ensemble.ts'
 
 const WORKER = fileURLToPath(new URL('fixtures/skewed-worker.ts', import.meta.url))
 const PROCESS = fileURLToPath(new URL('fixtures/stepped-process.ts', import.meta.url))
+const SUBMITTER = fileURLToPath(new URL('fixtures/skewed-submitter.ts', import.meta.url))
 const CLOCK = new URL('../../../tooling/test-kit/step-clock.ts', import.meta.url).href
 
 const HOUR_MS = 3_600_000
@@ -184,5 +187,36 @@ it(
     await until('the other worker to continue it', () => workers.every(hasIt))
     await Promise.all(workers.map((worker) => worker.kill()))
     await api.close({ drainTimeoutMs: 0 })
+  },
+)
+
+it(
+  '[RUNS-TI4] Start times and deadlines on Postgres do not depend on the clocks of the processes that compute them',
+  { timeout: 180_000 },
+  async () => {
+    await using database = await testDatabase()
+    const readClock = async (): Promise<number> => {
+      const [row] = await query(database.url, CLOCK_SQL)
+      return Number(row?.['now'])
+    }
+    const names = ['creation', 'maxQueueMs', 'review', 'startAfterMs']
+    await Promise.all(
+      [HOUR_MS, -HOUR_MS].map(async (differenceMs) => {
+        const before = await readClock()
+        const delayMs = 10 * HOUR_MS
+        const words = [database.url, differenceMs, delayMs].map(String)
+        const { lines } = startProcess(SUBMITTER, words)
+        const seen: string[] = []
+        for await (const line of lines) {
+          // NOTE: the process prints only these.
+          const { what, instant } = JSON.parse(line) as { what: string; instant: number }
+          seen.push(what)
+          expect(instant - delayMs, what).toBeGreaterThan(before - HOUR_MS / 4)
+          expect(instant - delayMs, what).toBeLessThan((await readClock()) + HOUR_MS / 4)
+        }
+        const expected = names.flatMap((name) => [`${name} after start`, `${name} after step`])
+        expect(seen.toSorted()).toEqual(expected)
+      }),
+    )
   },
 )

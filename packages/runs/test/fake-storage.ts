@@ -1,5 +1,6 @@
 /** A storage in which only the parts that a test provides work. */
 import { storeDispatcher } from '@tutti/runs/adapter'
+import { steadyClock } from '@tutti/runs/internal'
 
 import type {
   AuditLog,
@@ -64,6 +65,7 @@ export function fakeStorage({
     reflections: {} as ReflectionStore,
     processName: 'fake',
     isShared,
+    clock: steadyClock,
     isAvailable: true,
     listen: (_listener: (notification: StoreNotification) => void) => () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),

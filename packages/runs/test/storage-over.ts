@@ -38,6 +38,7 @@ export function storageOver(
     reflections: storage.reflections,
     processName: storage.processName,
     isShared: storage.isShared,
+    clock: storage.clock,
     get isAvailable() {
       return storage.isAvailable
     },

@@ -53,6 +53,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     reflections: measured('reflections', storage.reflections),
     processName: storage.processName,
     isShared: storage.isShared,
+    clock: storage.clock,
     get isAvailable() {
       return storage.isAvailable
     },

@@ -5,14 +5,13 @@
  *                         control API ─────────────▶    ▲
  *                         process, store ── on scrape ──┘
  */
-import { steadyClock } from '@tutti/runs/internal'
+import { systemClock, type ToolMetrics } from '@tutti/core'
 
 import { createInstruments, type Instruments } from './instruments.ts'
 import { measureStorage } from './measured-storage.ts'
 import { MetricRegistry, type MetricDescription } from './registry.ts'
 import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
-import type { Clock, ToolMetrics } from '@tutti/core'
 import type { RunService } from '@tutti/runs'
 import type { RunStorage } from '@tutti/runs/adapter'
 
@@ -23,8 +22,6 @@ export interface ServerMetricsOptions {
   readonly role?: string
   /** Time for which metrics of the store are cached, in milliseconds. @default 2000 */
   readonly cacheMs?: number
-  /** Clock of the runs that are measured. @default the default clock of a run service */
-  readonly clock?: Clock
 }
 
 /** Metrics of one server, for its parts. */
@@ -37,7 +34,7 @@ export interface ServerMetrics {
   readonly cacheMs: number
   /** Wraps a storage to measure it. */
   measured(storage: RunStorage): RunStorage
-  /** Sets the run service that is asked for the opening times of reviews. */
+  /** Sets the run service whose clock counts, and which is asked for the opening times of reviews. */
   watch(runs: RunService): void
 }
 
@@ -46,11 +43,12 @@ const DEFAULT_CACHE_MS = 2_000
 
 /** Creates the metrics of one server. */
 export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics {
-  const { clock = steadyClock, cacheMs = DEFAULT_CACHE_MS } = options
+  const { cacheMs = DEFAULT_CACHE_MS } = options
   const instruments = createInstruments(new MetricRegistry())
   const { version = 'unknown', role = 'all' } = options
   instruments.build.set({ version, node_version: process.versions.node, role }, 1)
   let watched: RunService | undefined
+  const clock = { now: () => (watched?.clock ?? systemClock).now(), elapsed: systemClock.elapsed }
   const openedAt = async (reviewId: string): Promise<number | undefined> =>
     (await watched?.reviews.get(reviewId))?.openedAt
   return {

@@ -13,6 +13,7 @@ import type { ScheduleStore } from './schedule-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
+import type { Clock } from '@tutti/core'
 
 /**
  * The port of a store. An adapter implements it and passes `runStorageCases`.
@@ -39,6 +40,11 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly processName: string
   /** Whether several processes can open it. */
   readonly isShared: boolean
+  /**
+   * The clock that the storage compares instants with, as far as this process knows it. A service computes start times,
+   * deadlines and the times of events with it, so that all processes that share the storage agree.
+   */
+  readonly clock: Clock
   /** Whether the last known attempt to reach it succeeded. */
   readonly isAvailable: boolean
   /**

@@ -50,7 +50,7 @@ export function createRunService(
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},
 ): RunService {
-  const settings = resolveRunServiceOptions(options, storage.isShared)
+  const settings = resolveRunServiceOptions(options, storage)
   const { logger, clock, tickMs, reviews, profiles, maxConcurrentRuns } = settings
   const runEnsembles = new RunEnsembles(ensembles, settings, reviews)
   const build = settings.buildId ?? computeJsonDigest(runEnsembles.codes)

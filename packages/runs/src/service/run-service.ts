@@ -81,7 +81,7 @@ export interface RunService {
   readonly ensembles: readonly Ensemble[]
   /** The profiles that directives may apply, by name. */
   readonly profiles: RunProfiles
-  /** The clock of runs. Compare instants of runs with this one: it ignores steps of the system clock. */
+  /** The clock of runs: that of the store. Compare instants of runs with this one, not with the system clock. */
   readonly clock: Pick<Clock, 'now'>
   /** This process among those that share the store. */
   readonly processes: RunProcesses

@@ -47,7 +47,8 @@ describe('resolveRunServiceOptions', () => {
   })
 
   it('resolveRunServiceOptions retains all runs of a store that processes share', () => {
-    expect(resolveRunServiceOptions({}, true).maxRetainedRuns).toBe(Infinity)
+    const shared = { isShared: true, clock: fakeClock() }
+    expect(resolveRunServiceOptions({}, shared).maxRetainedRuns).toBe(Infinity)
     expect(resolveRunServiceOptions({ maxRetainedRuns: Infinity }).maxRetainedRuns).toBe(Infinity)
   })
 

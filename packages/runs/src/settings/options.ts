@@ -17,6 +17,7 @@ import type { Quota } from '../domain/quota.ts'
 import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
 import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from '../request/new-run.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { ReviewRules } from '../request/run-ensembles.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
@@ -130,13 +131,13 @@ export interface RunServiceOptions {
   readonly onActivity?: readonly ActivityListener[]
   /** Returns the trace that a new run belongs to; it is stored with the run. @default the caller's trace */
   readonly traceNewRun?: TraceNewRun
-  /** Clock of runs. @default the clock of this machine, without its steps while the process lives */
+  /** Clock of runs. @default that of the store, so that processes that share it agree */
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
 /**
- * Returns the quota of an actor whose schedule is saved or has a tick; undefined for no limit. The actor is undefined for a
+ * Returns the quota of an actor whose schedule has a tick; undefined for no limit. The actor is undefined for a
  * schedule that was saved without a key.
  *
  * @throws {TuttiError} FORBIDDEN when it may not submit that run.
@@ -289,17 +290,20 @@ export function defaultRetainedRuns(isShared: boolean): number {
   return isShared ? Infinity : RETAINED_BY_EMBEDDED_STORE
 }
 
+/** The embedded store, as far as defaults depend on it. */
+const EMBEDDED = { isShared: false, clock: steadyClock } as const
+
 /**
- * Fills in defaults and validates options. `isShared`: whether processes can share the store.
+ * Fills in defaults and validates options. Some defaults are those of the store.
  *
  * @throws {RangeError} naming every value that is out of range.
  */
 export function resolveRunServiceOptions(
   options: RunServiceOptions,
-  isShared = false,
+  { isShared, clock }: Pick<RunStorage, 'isShared' | 'clock'> = EMBEDDED,
 ): ResolvedRunServiceOptions {
   const filled = {
-    clock: steadyClock,
+    clock,
     logger: silentLogger,
     buildId: undefined,
     resumePolicy: 'strict' as const,

@@ -1,6 +1,6 @@
 /**
  * Durable runs in Postgres 15 or later, for any number of processes: tables in a separate schema, connection pools for
- * leases, requests and lists, and one connection that listens. The clock of the database measures leases.
+ * leases, requests and lists, and one connection that listens. The clock of the database counts.
  */
 import { systemClock, TuttiError } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
@@ -12,6 +12,7 @@ import { classifyError, unavailable } from './database/connection-errors.ts'
 import { PostgresClaims } from './queue/claims.ts'
 import { awaitClosing } from './database/connections.ts'
 import { Database, PLAN_LISTS, PLAN_ONCE } from './database/database.ts'
+import { DatabaseClock } from './database/database-clock.ts'
 import { PostgresEventLog } from './log/event-log.ts'
 import { leaveFleet } from './queue/leases.ts'
 import { migratePostgres } from './schema/migrations.ts'
@@ -73,10 +74,12 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     },
   })
   const onLost = availability.reportLost.bind(availability)
+  const clock = new DatabaseClock(logger)
   const notifications = new PostgresNotifications({
     connectionString: listenConnectionString,
     schema,
     logger,
+    clock,
     onLost,
     isIdle: () => owned.isEmpty,
   })
@@ -131,6 +134,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     dispatcher: engine?.dispatcher ?? store,
     processName: notifications.channel,
     isShared: true,
+    clock,
     get isAvailable() {
       return availability.isAvailable
     },
@@ -164,6 +168,7 @@ function createPorts(
   | 'dispatcher'
   | 'processName'
   | 'isShared'
+  | 'clock'
   | 'isAvailable'
   | 'listen'
   | typeof Symbol.asyncDispose

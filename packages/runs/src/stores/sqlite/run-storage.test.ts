@@ -74,7 +74,7 @@ describe('the embedded storage', () => {
       const options = { directory, clock, synchronous: 'FULL', logger: silentLogger } as const
       const client = new ThreadClient(options, serveHere(options))
       await client.opened
-      await using storage = toRunStorage(client)
+      await using storage = toRunStorage(client, clock)
       await run({ storage, passTime: (ms) => clock.advance(ms) })
     })
   }

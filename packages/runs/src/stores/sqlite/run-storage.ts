@@ -67,17 +67,18 @@ export async function sqliteRunStorage(
     )
   }
   const open = ownThread ? openThread : openHere
-  return toRunStorage(await open({ directory, synchronous, clock, logger }))
+  return toRunStorage(await open({ directory, synchronous, clock, logger }), clock)
 }
 
 /** Returns the storage over an open store. */
-export function toRunStorage(client: StoreClient): RunStorage {
+export function toRunStorage(client: StoreClient, clock: Clock): RunStorage {
   const { take, ...ports } = clientPorts(client)
   return {
     ...ports,
     dispatcher: storeDispatcher(take),
     processName: `${process.pid}`,
     isShared: false,
+    clock,
     get isAvailable() {
       return client.isAvailable
     },

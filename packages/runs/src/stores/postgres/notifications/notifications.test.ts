@@ -5,6 +5,7 @@ import { tcpProxy } from '../../../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../../../testing/support/event-fixtures.ts'
 import { claimDue, createRun, ownedRun } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
+import { CLOCK_SQL, DatabaseClock } from '../database/database-clock.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import { recordNotifications } from '../testing/record-notifications.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
@@ -148,9 +149,10 @@ describe('the LISTEN connection', () => {
     const asked = async (): Promise<number> => {
       const { rows } = await database.client.query<{ asked: Date }>(
         `SELECT query_start AS asked FROM pg_stat_activity
-         WHERE query = 'SELECT 1' AND application_name = 'tutti-runs'
+         WHERE query = $1 AND application_name = 'tutti-runs'
            AND datname = current_database()
            AND backend_start > clock_timestamp() - interval '20 s' ORDER BY 1 DESC LIMIT 1`,
+        [CLOCK_SQL],
       )
       return rows[0]?.asked.getTime() ?? 0
     }
@@ -189,6 +191,7 @@ async function openNotifications(connectionString: string) {
     connectionString,
     schema,
     logger: silentLogger,
+    clock: new DatabaseClock(silentLogger),
     onLost() {
       resolve()
     },

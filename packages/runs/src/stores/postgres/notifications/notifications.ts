@@ -28,6 +28,7 @@ import {
   quoteName,
   awaitClosing,
 } from '../database/connections.ts'
+import { CLOCK_SQL, type DatabaseClock } from '../database/database-clock.ts'
 
 import type { SentNotification, StoreNotification } from '../../../ports/notifications.ts'
 
@@ -36,6 +37,8 @@ export interface PostgresNotificationsOptions {
   readonly connectionString: string
   readonly schema: string
   readonly logger: Logger
+  /** Reads the clock of the database when the connection opens, and with each poll. */
+  readonly clock: Pick<DatabaseClock, 'measure'>
   /** Called when the connection is lost. */
   readonly onLost: (error: unknown) => void
   /** Interval and time limit of the connection's polls, in milliseconds. @default 5000 */
@@ -102,9 +105,8 @@ export class PostgresNotifications {
     })
     try {
       await client.connect()
-      await client.query(
-        `LISTEN ${quoteName(this.channel)}; LISTEN ${quoteName(toSharedChannel(schema))}`,
-      )
+      const channels = [this.channel, toSharedChannel(schema)]
+      await this.#poll(client, channels.map((channel) => `; LISTEN ${quoteName(channel)}`).join(''))
     } catch (error) {
       if (this.#client === client) this.#client = undefined
       destroy(client)
@@ -143,7 +145,7 @@ export class PostgresNotifications {
         this.#pollLater(client, n + 1)
         return
       }
-      client.query('SELECT 1').then(
+      this.#poll(client).then(
         () => {
           if (this.#client === client && !this.#isClosed) this.#pollLater(client, 1)
         },
@@ -151,6 +153,14 @@ export class PostgresNotifications {
           this.#lost(client, error)
         },
       )
+    })
+  }
+
+  /** Reads the clock of the database, and executes `more`. */
+  #poll(client: Client, more = ''): Promise<void> {
+    return this.#options.clock.measure(async () => {
+      const [result] = [await client.query<{ now: number }>(`${CLOCK_SQL}${more}`)].flat()
+      return Number(result?.rows[0]?.now)
     })
   }
 
