@@ -20,8 +20,8 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   testing: ['typebox'],
   client: ['typebox', 'eventsource-parser'],
   langchain: ['typebox'],
-  runs: ['typebox', 'croner'],
-  'gateway/internal': ['typebox', 'croner'],
+  runs: ['typebox'],
+  'gateway/internal': ['typebox'],
   telemetry: ['typebox', '@opentelemetry/api', '@opentelemetry/semantic-conventions'],
 }
 

@@ -62,9 +62,9 @@ const agentToolOf = (given: Numbers): unknown =>
 const ensembleOf = (given: Numbers): unknown =>
   ensemble({ name: 'a', model, tasks: [plainTask], ...given })
 const clientOf = (given: Numbers) => createClient({ baseUrl: URL_OF_AGENT, ...given })
-const configOf = (given: Numbers): unknown => {
+const configOf = async (given: Numbers): Promise<unknown> => {
   const config = { ensembles: [ensemble({ name: 'a', model, tasks: [plainTask] })], ...given }
-  const problems = findConfigProblems(config)
+  const problems = await findConfigProblems(config)
   if (problems.length > 0) throw new RangeError(problems.join('; '))
   return config
 }

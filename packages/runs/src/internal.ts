@@ -1,9 +1,9 @@
 /** For the other packages of Tutti only: its names may change in every version. */
 export { defaultRetainedRuns, findRunLimitProblems, isRunLimit } from './settings/options.ts'
-export { steadyClock } from './domain/steady-clock.ts'
-export type { RunSchedules, SavedSchedule } from './schedules/run-schedules.ts'
+export type { RunSchedules } from './schedules/run-schedules.ts'
+export type { SavedSchedule } from './schedules/save-schedule.ts'
 export { CATCH_UPS, OVERLAPS } from './domain/schedule.ts'
-export { findDefinitionProblems, findScheduleNameProblem } from './schedules/definition-problems.ts'
+export { loadScheduleChecks } from './schedules/load-checks.ts'
 export type { AuthorizeSchedule } from './settings/options.ts'
 export type { ReviewRules } from './request/run-ensembles.ts'
 export type { ReceivedState } from './service/external-events.ts'

@@ -1,6 +1,7 @@
 /** A storage in which only the parts that a test provides work. */
 import { storeDispatcher } from '@tutti/runs/adapter'
-import { steadyClock } from '@tutti/runs/internal'
+
+import { steadyClock } from '../src/domain/steady-clock.ts'
 
 import type {
   AuditLog,

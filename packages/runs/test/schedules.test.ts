@@ -1,51 +1,18 @@
 import { TuttiError } from '@tutti/core'
-import { createRunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
-import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { temporaryDirectory, waitingEnsemble } from './waiting-ensemble.ts'
-
-import type { RunService, ScheduleDefinition } from '@tutti/runs'
-
-const RUN = { inputs: { topic: 'Bach' } }
-const HOURLY: ScheduleDefinition = { cron: '0 * * * *', run: RUN }
-const HOUR = 3_600_000
-
-async function setUp(path: string, options: RunServiceOptions = {}, clock = fakeClock()) {
-  const band = waitingEnsemble()
-  band.play()
-  const storage = await sqliteRunStorage(path, { clock, ownThread: false })
-  const settings = { clock, ...options }
-  const service = createRunService(storage, [band.ensemble], settings)
-  await service.start()
-  return { clock, band, storage, service }
-}
-
-/** Returns the ticks of all runs of a schedule, the earliest first. */
-async function ticksOf(service: RunService, schedule: string): Promise<readonly string[]> {
-  const { runs } = await service.list({ tag: { key: 'schedule', value: schedule }, limit: 1000 })
-  return runs.map(({ tags }) => String(tags['tick'])).toReversed()
-}
-
-/** Advances in steps, so that the work of each tick is done before the next. */
-async function advance(clock: FakeClock, ms: number, step = ms): Promise<void> {
-  for (let passed = 0; passed < ms; passed += step) await clock.advance(Math.min(step, ms - passed))
-  await clock.advance(1)
-}
-
-function nextHour(clock: FakeClock, hours = 1): string {
-  return new Date((Math.floor(clock.now() / HOUR) + hours) * HOUR).toISOString()
-}
+import { advance, HOUR, HOURLY, listTicks, nextHour, openSchedules, RUN } from './scheduled-runs.ts'
+import { temporaryDirectory } from './waiting-ensemble.ts'
 
 describe('a schedule', () => {
   it('[RUNS-SC5] [RUNS-SC8] A schedule submits one run at each tick, tagged with its name and the tick', async () => {
     using directory = temporaryDirectory()
-    const { clock, service } = await setUp(directory.path)
+    const { clock, service } = await openSchedules(directory.path)
     const expected = [nextHour(clock), nextHour(clock, 2)]
     const saved = await service.schedules.add({ name: 'brief', definition: HOURLY })
     expect(saved).toMatchObject({ revision: 1, nextTick: Date.parse(nextHour(clock)) })
     await advance(clock, 2 * HOUR, HOUR / 4)
-    await expect.poll(() => ticksOf(service, 'brief')).toEqual(expected)
+    await expect.poll(() => listTicks(service, 'brief')).toEqual(expected)
     const { lastRun, problem, nextTick } = await service.schedules.get('brief')
     expect([lastRun?.tick, problem, nextTick]).toEqual([
       Date.parse(expected[1] ?? ''),
@@ -57,7 +24,7 @@ describe('a schedule', () => {
 
   it('[RUNS-SC5] A process that dies after the run and before the next tick was set leaves one run', async () => {
     using directory = temporaryDirectory()
-    const { clock, service, storage } = await setUp(directory.path)
+    const { clock, service, storage } = await openSchedules(directory.path)
     await service.schedules.add({ name: 'brief', definition: HOURLY })
     const { schedules } = storage
     const settle = schedules.settle.bind(schedules)
@@ -72,23 +39,23 @@ describe('a schedule', () => {
     await advance(clock, 20_000, 5_000)
     const read = () => service.schedules.get('brief')
     await expect.poll(async () => (await read()).lastRun?.tick).toBe(Date.parse(nextHour(clock, 0)))
-    expect(await ticksOf(service, 'brief')).toEqual([nextHour(clock, 0)])
+    expect(await listTicks(service, 'brief')).toEqual([nextHour(clock, 0)])
     await service.close({ drainTimeoutMs: 0 })
   })
 
   it('[RUNS-SC8] A paused schedule has no ticks, and does not catch up when it is resumed', async () => {
     using directory = temporaryDirectory()
-    const { clock, service } = await setUp(directory.path)
+    const { clock, service } = await openSchedules(directory.path)
     const paused = await service.schedules.add({
       name: 'brief',
       definition: HOURLY,
       isPaused: true,
     })
-    expect([paused.nextTick, service.schedules.nextTicks(paused, 3)]).toEqual([undefined, []])
+    expect([paused.nextTick, await service.schedules.nextTicks(paused, 3)]).toEqual([undefined, []])
     await advance(clock, 3 * HOUR, HOUR)
-    expect(await ticksOf(service, 'brief')).toEqual([])
+    expect(await listTicks(service, 'brief')).toEqual([])
     const resumed = await service.schedules.setPaused('brief', false)
-    expect(service.schedules.nextTicks(resumed, 2)).toEqual(
+    expect(await service.schedules.nextTicks(resumed, 2)).toEqual(
       [nextHour(clock), nextHour(clock, 2)].map((tick) => Date.parse(tick)),
     )
     await service.close({ drainTimeoutMs: 0 })
@@ -96,25 +63,20 @@ describe('a schedule', () => {
 
   it('A schedule with overlap skip leaves out ticks while its last run has not ended', async () => {
     using directory = temporaryDirectory()
-    const clock = fakeClock()
-    const band = waitingEnsemble()
-    const storage = await sqliteRunStorage(directory.path, { clock, ownThread: false })
-    // No run is executed here, so the first one does not end.
-    const service = createRunService(storage, [band.ensemble], { clock, executes: false })
-    await service.start()
+    const { clock, service } = await openSchedules(directory.path, { executes: false })
     const first = nextHour(clock)
     const definition = { ...HOURLY, overlap: 'skip' } as const
     await service.schedules.add({ name: 'brief', definition })
     await advance(clock, 2 * HOUR, HOUR / 4)
     const read = () => service.schedules.get('brief')
     await expect.poll(async () => (await read()).problem?.code).toBe('SKIPPED')
-    expect(await ticksOf(service, 'brief')).toEqual([first])
+    expect(await listTicks(service, 'brief')).toEqual([first])
     await service.schedules.replace({
       name: 'brief',
       definition: { ...definition, overlap: 'cancel' },
     })
     await advance(clock, HOUR, HOUR / 4)
-    await expect.poll(() => ticksOf(service, 'brief')).toEqual([first, nextHour(clock, 0)])
+    await expect.poll(() => listTicks(service, 'brief')).toEqual([first, nextHour(clock, 0)])
     const { runs } = await service.list({ limit: 10 })
     expect(runs.map(({ status }) => status)).toEqual(['ACCEPTED', 'CANCELLED'])
     await service.close({ drainTimeoutMs: 0 })
@@ -123,7 +85,7 @@ describe('a schedule', () => {
   it('[RUNS-SC6] A tick that is refused is recorded, and neither its next tick nor other schedules are affected', async () => {
     using directory = temporaryDirectory()
     let isAllowed = true
-    const { clock, service } = await setUp(directory.path, {
+    const { clock, service } = await openSchedules(directory.path, {
       authorizeSchedule: async (actor) => {
         if (actor === 'ci' && !isAllowed) throw new TuttiError('FORBIDDEN', 'Key "ci" has expired')
         return undefined
@@ -134,7 +96,7 @@ describe('a schedule', () => {
     isAllowed = false
     await advance(clock, HOUR, HOUR / 4)
     const refused = nextHour(clock, 0)
-    await expect.poll(() => ticksOf(service, 'b')).toEqual([refused])
+    await expect.poll(() => listTicks(service, 'b')).toEqual([refused])
     const read = () => service.schedules.get('a')
     await expect
       .poll(async () => (await read()).problem)
@@ -145,7 +107,7 @@ describe('a schedule', () => {
       })
     isAllowed = true
     await advance(clock, HOUR, HOUR / 4)
-    await expect.poll(() => ticksOf(service, 'a')).toEqual([nextHour(clock, 0)])
+    await expect.poll(() => listTicks(service, 'a')).toEqual([nextHour(clock, 0)])
     const { runs } = await service.list({ tag: { key: 'schedule', value: 'a' }, limit: 10 })
     expect(runs.map(({ actor }) => actor)).toEqual(['ci'])
     expect((await read()).problem).toBeUndefined()
@@ -154,7 +116,7 @@ describe('a schedule', () => {
 
   it('[RUNS-SC7] A tick is tried again while the queue is full', async () => {
     using directory = temporaryDirectory()
-    const { clock, service, storage } = await setUp(directory.path)
+    const { clock, service, storage } = await openSchedules(directory.path)
     await service.schedules.add({ name: 'brief', definition: HOURLY })
     const create = storage.runs.create.bind(storage.runs)
     storage.runs.create = () =>
@@ -164,13 +126,13 @@ describe('a schedule', () => {
     await expect.poll(async () => (await read()).problem?.code).toBe('CONCURRENCY_LIMIT')
     storage.runs.create = create
     await advance(clock, 10_000, 5_000)
-    await expect.poll(() => ticksOf(service, 'brief')).toEqual([nextHour(clock, 0)])
+    await expect.poll(() => listTicks(service, 'brief')).toEqual([nextHour(clock, 0)])
     await service.close({ drainTimeoutMs: 0 })
   })
 
   it('An invalid schedule is refused with all of its problems, and those of its run', async () => {
     using directory = temporaryDirectory()
-    const { service } = await setUp(directory.path)
+    const { service } = await openSchedules(directory.path)
     const definition = {
       cron: '61 * * * *',
       timeZone: 'Mars/Olympus',
@@ -198,7 +160,7 @@ describe('a schedule', () => {
 
   it('A schedule beyond the maximum number is refused with SCHEDULE_LIMIT', async () => {
     using directory = temporaryDirectory()
-    const { service, storage } = await setUp(directory.path)
+    const { service, storage } = await openSchedules(directory.path)
     const { add } = storage.schedules
     const limits: number[] = []
     storage.schedules.add = (schedule, maxSchedules) => {
@@ -215,13 +177,17 @@ describe('a schedule', () => {
 
   it('[RUNS-SC9] Schedules of the configuration replace saved ones, and disappear with their entry', async () => {
     using directory = temporaryDirectory()
-    const first = await setUp(directory.path)
+    const first = await openSchedules(directory.path)
     await first.service.schedules.add({ name: 'saved', definition: HOURLY })
     await first.service.schedules.add({ name: 'brief', definition: HOURLY })
     await first.service.close({ drainTimeoutMs: 0 })
     const configured = { name: 'brief', cron: '0 9 * * *', run: RUN }
     const other = { name: 'other', cron: '0 8 * * *', run: RUN, paused: true }
-    const second = await setUp(directory.path, { schedules: [configured, other] }, first.clock)
+    const second = await openSchedules(
+      directory.path,
+      { schedules: [configured, other] },
+      first.clock,
+    )
     const list = await second.service.schedules.list()
     expect(list.map(({ name, isConfigured, isPaused }) => [name, isConfigured, isPaused])).toEqual([
       ['brief', true, false],
@@ -238,7 +204,7 @@ describe('a schedule', () => {
     }
     const { revision } = await second.service.schedules.get('brief')
     await second.service.close({ drainTimeoutMs: 0 })
-    const third = await setUp(directory.path, { schedules: [configured] }, first.clock)
+    const third = await openSchedules(directory.path, { schedules: [configured] }, first.clock)
     const names = (await third.service.schedules.list()).map(({ name }) => name)
     expect(names).toEqual(['brief', 'saved'])
     expect((await third.service.schedules.get('brief')).revision).toBe(revision)

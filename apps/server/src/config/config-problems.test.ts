@@ -12,7 +12,7 @@ const band = ensemble({
 const KEY = 'a-key-of-some-length'
 
 describe('findConfigProblems', () => {
-  it('findConfigProblems returns no problem for a valid config', () => {
+  it('findConfigProblems returns no problem for a valid config', async () => {
     const keys = [
       {
         name: 'a',
@@ -24,7 +24,7 @@ describe('findConfigProblems', () => {
       { name: 'b', sha256: 'a'.repeat(64), expiresAt: 1 },
     ]
     expect(
-      findConfigProblems({
+      await findConfigProblems({
         ensembles: [band],
         limits: { maxConcurrentRuns: 2, maxRetainedAgeMs: undefined },
         auth: { keys, allowUnauthenticated: true },
@@ -48,7 +48,7 @@ describe('findConfigProblems', () => {
     ).toEqual([])
     for (const traces of [true, false, {}, { headers: { a: 'b' }, serviceName: 'c' }]) {
       const telemetry = { traces, captureContent: true }
-      expect(findConfigProblems({ ensembles: [band], telemetry })).toEqual([])
+      expect(await findConfigProblems({ ensembles: [band], telemetry })).toEqual([])
     }
   })
 
@@ -116,13 +116,13 @@ describe('findConfigProblems', () => {
       { ensembles: [band], auth: { keys: {}, open: 1, allowUnauthenticated: 'yes' } },
       ['"open"', 'true or false', 'a list of keys'],
     ],
-  ])('findConfigProblems reports the problems of %s', (_, config, expected) => {
-    expect(findConfigProblems(config)).toEqual(
+  ])('findConfigProblems reports the problems of %s', async (_, config, expected) => {
+    expect(await findConfigProblems(config)).toEqual(
       expected.map((text) => expect.stringContaining(text)),
     )
   })
 
-  it('findConfigProblems names every problem of every key, without the keys', () => {
+  it('findConfigProblems names every problem of every key, without the keys', async () => {
     const keys = [
       { name: '', key: 'secret value' },
       { name: 'b', key: KEY, sha256: 'also-secret' },
@@ -134,7 +134,7 @@ describe('findConfigProblems', () => {
       },
       'd',
     ]
-    const problems = findConfigProblems({ ensembles: [band], auth: { keys } })
+    const problems = await findConfigProblems({ ensembles: [band], auth: { keys } })
     expect(problems).toEqual(
       [
         '"auth.keys[0]" must have a name',
@@ -159,11 +159,11 @@ describe('toEpochMs', () => {
     expect([toEpochMs('soon'), toEpochMs({})]).toEqual([NaN, NaN])
   })
 
-  it('findConfigProblems names the problems of telemetry, without the headers', () => {
+  it('findConfigProblems names the problems of telemetry, without the headers', async () => {
     const problems = (telemetry: unknown) => findConfigProblems({ ensembles: [band], telemetry })
-    expect(problems(true)).toEqual(['"telemetry" must be an object'])
+    expect(await problems(true)).toEqual(['"telemetry" must be an object'])
     const wrong = { traces: 'yes', captureContent: 1, maxAddedTasks: 0.5, logs: true }
-    expect(problems(wrong)).toEqual([
+    expect(await problems(wrong)).toEqual([
       '"logs" is not a known setting of "telemetry". Known: traces, captureContent, maxAddedTasks',
       '"telemetry.captureContent" must be true or false',
       '"telemetry.maxAddedTasks" must be a whole number from 0 to 1000000000000, got 0.5',
@@ -176,7 +176,7 @@ describe('toEpochMs', () => {
       sampleRatio: 2,
       interval: 5,
     }
-    expect(problems({ traces })).toEqual([
+    expect(await problems({ traces })).toEqual([
       '"interval" is not a known setting of "telemetry.traces". Known: url, headers, serviceName, sampleRatio',
       'url of "telemetry.traces" must be a URL',
       'headers of "telemetry.traces" must be strings by name',

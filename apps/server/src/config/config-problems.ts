@@ -12,12 +12,7 @@ import {
   MAX_COUNT,
   RunPriority,
 } from '@tutti/protocol/internal'
-import {
-  findDefinitionProblems,
-  findScheduleNameProblem,
-  findRunLimitProblems,
-  isRunLimit,
-} from '@tutti/runs/internal'
+import { loadScheduleChecks, findRunLimitProblems, isRunLimit } from '@tutti/runs/internal'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
@@ -160,7 +155,7 @@ const TRACES_NAMES = {
 } as const satisfies OptionNames<TracesConfig>
 
 /** Returns every problem of the value that a config file exports. No problem contains a key or a secret. */
-export function findConfigProblems(config: unknown): readonly string[] {
+export async function findConfigProblems(config: unknown): Promise<readonly string[]> {
   if (!isJsonObject(config)) {
     return ['the default export must be a config: export default defineConfig({ … })']
   }
@@ -180,7 +175,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...sharedProblems(config['shared']),
     ...reviewProblems(config['reviews']),
     ...webhookProblems(config['webhooks']),
-    ...scheduleProblems(config['schedules']),
+    ...(await scheduleProblems(config['schedules'])),
     ...telemetryProblems(config['telemetry']),
   ]
 }
@@ -450,9 +445,10 @@ function tracesProblems(traces: unknown): readonly string[] {
 }
 
 /** Finds the problems of schedules, apart from those of their submissions, which the run service finds at its start. */
-function scheduleProblems(schedules: unknown): readonly string[] {
+async function scheduleProblems(schedules: unknown): Promise<readonly string[]> {
   if (schedules === undefined) return []
   if (!Array.isArray(schedules)) return ['"schedules" must be a list of schedules']
+  const { findDefinitionProblems, findScheduleNameProblem } = await loadScheduleChecks()
   const names = new Set<unknown>()
   return schedules.flatMap((schedule: unknown, index) => {
     const where = `"schedules[${index}]"`

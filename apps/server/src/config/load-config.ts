@@ -41,7 +41,7 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
     loaded !== null && typeof loaded === 'object' && 'default' in loaded
       ? loaded.default
       : undefined
-  const problems = findConfigProblems(config)
+  const problems = await findConfigProblems(config)
   if (problems.length > 0) throw toConfigError(absolute, addPositions(problems, absolute))
   // NOTE: the parts that the server relies on have just been checked.
   return { config: config as TuttiConfig, path: absolute }

@@ -34,7 +34,7 @@ export async function serveEnsembles(
     )
   }
   const config = { ensembles: [given].flat() }
-  const problems = findConfigProblems(config)
+  const problems = await findConfigProblems(config)
   if (problems.length > 0) {
     throw new TuttiError('CONFIG_INVALID', `Cannot serve: ${problems.join('; ')}`)
   }

@@ -318,7 +318,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CreateScheduleBody.catchUp':
     'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
   'CreateScheduleBody.overlap':
-    'Action while the run of the last tick has not ended; `allow` when absent.',
+    'Action while the run of the last tick has not ended: `allow` another run, `skip` the tick, `cancel` that run, `queueOne` tick until it ends, or `queueAll`, up to 100; `allow` when absent.',
   'CreateScheduleBody.paused':
     'Whether the schedule has no ticks until it is resumed; false when absent.',
   CreateThreadBody:
@@ -943,7 +943,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReplaceScheduleBody.catchUp':
     'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
   'ReplaceScheduleBody.overlap':
-    'Action while the run of the last tick has not ended; `allow` when absent.',
+    'Action while the run of the last tick has not ended: `allow` another run, `skip` the tick, `cancel` that run, `queueOne` tick until it ends, or `queueAll`, up to 100; `allow` when absent.',
   'ReplaceScheduleBody.paused':
     'Whether the schedule has no ticks until it is resumed; false when absent.',
   ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
@@ -1322,6 +1322,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Whether the configuration of the server defines it, so that it cannot be changed here.',
   'ScheduleSummary.savedBy': 'Name of the key that saved it last, to which its runs belong.',
   'ScheduleSummary.next': 'Times of the next ticks, without jitter; empty while it is paused.',
+  'ScheduleSummary.queued':
+    'Times of earlier ticks that wait until the run of the last one has ended.',
   'ScheduleSummary.lastRun': 'The last tick that submitted a run.',
   'ScheduleSummary.problem':
     'The last tick without a run, if it is later than `lastRun`, and the reason.',

@@ -48,7 +48,7 @@ export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics
   const { version = 'unknown', role = 'all' } = options
   instruments.build.set({ version, node_version: process.versions.node, role }, 1)
   let watched: RunService | undefined
-  const clock = { now: () => (watched?.clock ?? systemClock).now(), elapsed: systemClock.elapsed }
+  const clock = { ...systemClock, now: () => (watched?.clock ?? systemClock).now() }
   const openedAt = async (reviewId: string): Promise<number | undefined> =>
     (await watched?.reviews.get(reviewId))?.openedAt
   return {

@@ -35,8 +35,11 @@ const DEFAULT_TICKS = 5
 export function scheduleRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, reads, maxBodyBytes, redactor } = options
   const { schedules } = runs
-  const describe = (schedule: ScheduleRecord, count = DEFAULT_TICKS): ScheduleDetail =>
-    redactor.value(toSchedule(schedule, schedules.nextTicks(schedule, count)))
+  const describe = async (
+    schedule: ScheduleRecord,
+    count = DEFAULT_TICKS,
+  ): Promise<ScheduleDetail> =>
+    redactor.value(toSchedule(schedule, await schedules.nextTicks(schedule, count)))
   return [
     {
       ...ROUTES.createSchedule,
@@ -45,7 +48,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
         addSubject({ target: name })
         await assertMaySchedule(options, body.run, caller)
         const added = await schedules.add(toSavedSchedule(name, body, actorOf(caller)))
-        return Response.json(describe(added), {
+        return Response.json(await describe(added), {
           status: 201,
           headers: { location: `/api/schedules/${encodeURIComponent(name)}` },
         })
@@ -61,7 +64,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
       ...ROUTES.getSchedule,
       async handle({ request, parameters: { name = '' } }) {
         const { next } = readQuery(request.url, ScheduleQuery)
-        return Response.json(describe(await schedules.get(name), next))
+        return Response.json(await describe(await schedules.get(name), next))
       },
     },
     {
@@ -70,7 +73,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
         const body = await readJsonBody(request, ReplaceScheduleBody, maxBodyBytes)
         await assertMaySchedule(options, body.run, caller)
         const saved = toSavedSchedule(name, body, actorOf(caller))
-        return Response.json(describe(await schedules.replace(saved)))
+        return Response.json(await describe(await schedules.replace(saved)))
       },
     },
     {
@@ -83,13 +86,13 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
     {
       ...ROUTES.pauseSchedule,
       async handle({ parameters: { name = '' } }) {
-        return Response.json(describe(await schedules.setPaused(name, true)))
+        return Response.json(await describe(await schedules.setPaused(name, true)))
       },
     },
     {
       ...ROUTES.resumeSchedule,
       async handle({ parameters: { name = '' } }) {
-        return Response.json(describe(await schedules.setPaused(name, false)))
+        return Response.json(await describe(await schedules.setPaused(name, false)))
       },
     },
     {
@@ -112,8 +115,11 @@ async function listSchedules({
 }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>): Promise<ScheduleList> {
   const found = await schedules.list()
   return {
-    schedules: found.map((schedule) =>
-      redactor.value(toScheduleSummary(schedule, schedules.nextTicks(schedule, LISTED_TICKS))),
+    schedules: await Promise.all(
+      found.map(async (schedule) => {
+        const next = await schedules.nextTicks(schedule, LISTED_TICKS)
+        return redactor.value(toScheduleSummary(schedule, next))
+      }),
     ),
   }
 }

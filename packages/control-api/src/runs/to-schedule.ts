@@ -35,6 +35,7 @@ export function toScheduleSummary(
     createdAt: formatInstant(schedule.createdAt),
     updatedAt: formatInstant(schedule.changedAt),
     next: next.map(formatInstant),
+    queued: schedule.queued.map(formatInstant),
     ...(lastRun === undefined
       ? {}
       : { lastRun: { tick: formatInstant(lastRun.tick), runId: lastRun.runId } }),

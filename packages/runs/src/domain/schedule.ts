@@ -8,9 +8,21 @@ export const CATCH_UPS = ['skip', 'last', 'all'] as const
 export type CatchUp = (typeof CATCH_UPS)[number]
 
 /** Action of a tick while the run of the last one has not ended. */
-export const OVERLAPS = ['allow', 'skip', 'cancel'] as const
-/** Whether a tick submits its run in addition to the last one, leaves it out, or cancels the last one first. */
+export const OVERLAPS = ['allow', 'skip', 'cancel', 'queueOne', 'queueAll'] as const
+/**
+ * Whether a tick submits its run in addition to the last one, is left out, cancels the last one first, or waits for its end.
+ * With `queueOne`, one tick waits, and later ones are left out meanwhile; with `queueAll`, up to 100 wait.
+ */
 export type Overlap = (typeof OVERLAPS)[number]
+
+/** Maximum number of ticks that wait with `queueAll`. */
+export const MAX_QUEUED_TICKS = 100
+
+/** Returns the maximum number of ticks that wait for the run of the last one; 0 if none does. */
+export function maxQueuedTicks(overlap?: Overlap): number {
+  if (overlap === 'queueOne') return 1
+  return overlap === 'queueAll' ? MAX_QUEUED_TICKS : 0
+}
 
 /** Submits a run at each tick. Plain data. */
 export interface ScheduleDefinition {

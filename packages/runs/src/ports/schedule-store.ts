@@ -5,8 +5,8 @@
  *    the same.
  * RUNS-SC2 A schedule is due at `dueAt`, by the clock of the store. A claim postpones that to the end of the claim, so that
  *    one process at a time submits the run of a tick. If the process dies, the schedule is due again with the same tick.
- * RUNS-SC3 The end of a tick is recorded, and the next tick set, only if the schedule has the same revision and the same
- *    tick as when it was claimed.
+ * RUNS-SC3 The end of a tick is recorded, and the next tick set, only if the schedule has the same revision, the same tick and
+ *    the same waiting ticks as when it was read.
  * RUNS-SC4 Finding due schedules reads only those, and the one that is due next.
  */
 import type { ScheduleDefinition } from '../domain/schedule.ts'
@@ -26,8 +26,10 @@ export interface ScheduleRecord {
   readonly changedAt: number
   /** Time of the next tick, without jitter; absent while it is paused, and when there is none. */
   readonly nextTick?: number
-  /** Time at which it is due: the next tick with jitter, or the end of a claim. */
+  /** Time at which it is due: the next tick with jitter, a look at the run that ticks wait for, or the end of a claim. */
   readonly dueAt?: number
+  /** Earlier ticks that wait until the run of the last one has ended, the earliest first. */
+  readonly queued: readonly number[]
   /** The last tick that submitted a run. */
   readonly lastRun?: TickRun
   /** The last tick without a run, if it is later than that of `lastRun`. */
@@ -54,7 +56,7 @@ export interface TickProblem {
 /** Fields of a schedule that are written with its definition. */
 export type NewSchedule = Pick<
   ScheduleRecord,
-  'name' | 'definition' | 'isConfigured' | 'isPaused' | 'actor' | 'nextTick' | 'dueAt'
+  'name' | 'definition' | 'isConfigured' | 'isPaused' | 'actor' | 'nextTick' | 'dueAt' | 'queued'
 >
 
 /** The result of a search for ticks to submit. */
@@ -67,7 +69,7 @@ export interface DueSchedules {
 }
 
 /** The outcome of a claimed tick, and the tick that follows. */
-export interface TickEnd extends Pick<ScheduleRecord, 'nextTick' | 'dueAt'> {
+export interface TickEnd extends Pick<ScheduleRecord, 'nextTick' | 'dueAt' | 'queued'> {
   readonly lastRun?: TickRun
   readonly problem?: TickProblem
 }
@@ -86,11 +88,14 @@ export interface ScheduleStore {
   delete(name: string, revision: number): Promise<boolean>
   /** Returns up to `limit` schedules that are due, the longest due first. */
   findDue(limit: number): Promise<DueSchedules>
-  /** Claims the tick of a due schedule for so many milliseconds. Returns false if it was claimed or changed meanwhile. */
-  claim(schedule: ClaimedTick, claimMs: number): Promise<boolean>
-  /** Records the end of a claimed tick, and sets the next. Without a new run or problem, the earlier ones stay. Returns whether it did. */
+  /** Claims a due schedule for so many milliseconds. Returns false if it was claimed or changed meanwhile. */
+  claim(schedule: Omit<ClaimedTick, 'queued'>, claimMs: number): Promise<boolean>
+  /** Records the end of a tick, and sets the next. Without a new run or problem, the earlier ones stay. Returns whether it did. */
   settle(schedule: Omit<ClaimedTick, 'dueAt'>, end: TickEnd): Promise<boolean>
 }
 
 /** Identifies the tick of a schedule. */
-export type ClaimedTick = Pick<ScheduleRecord, 'name' | 'revision' | 'nextTick' | 'dueAt'>
+export type ClaimedTick = Pick<
+  ScheduleRecord,
+  'name' | 'revision' | 'nextTick' | 'dueAt' | 'queued'
+>

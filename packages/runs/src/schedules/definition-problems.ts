@@ -7,8 +7,8 @@ import { findCronProblem, isTimeZone } from './ticks.ts'
 /** Maximum jitter of a schedule, in milliseconds: a day. */
 const MAX_JITTER_MS = 24 * 3_600_000
 
-/** Maximum length of an expression, in characters: a list shows all of them. */
-const MAX_CRON_LENGTH = 1_000
+/** Maximum length of an expression, in characters: a list of all minutes and hours fits. */
+const MAX_CRON_LENGTH = 500
 
 /** Tags that each run of a schedule gets. */
 const OWN_TAGS = ['schedule', 'tick']
@@ -40,11 +40,12 @@ export function findDefinitionProblems(definition: ScheduleDefinition): readonly
       `must be an IANA time zone such as Europe/Berlin, got ${JSON.stringify(timeZone)}`,
     )
   }
-  const problem =
-    cron.length > MAX_CRON_LENGTH
-      ? `must have at most ${MAX_CRON_LENGTH} characters, has ${cron.length}`
-      : findCronProblem(cron, isKnownZone ? timeZone : undefined)
-  if (problem !== undefined) add('/cron', problem)
+  if (cron.length > MAX_CRON_LENGTH) {
+    add('/cron', `must have at most ${MAX_CRON_LENGTH} characters, has ${cron.length}`)
+  } else {
+    const problem = findCronProblem(cron, isKnownZone ? timeZone : undefined)
+    if (problem !== undefined) add('/cron', problem)
+  }
   if (!Number.isInteger(jitterMs) || jitterMs < 0 || jitterMs > MAX_JITTER_MS) {
     add(
       '/jitterMs',

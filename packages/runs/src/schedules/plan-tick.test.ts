@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { planTicks } from './plan-tick.ts'
+import { findDueTime } from './ticks.ts'
 
 import type { ScheduleDefinition } from '../domain/schedule.ts'
 
@@ -57,5 +58,35 @@ describe('planTicks', () => {
       NOON + 201 * MINUTE,
     ])
     expect(many.hasSkipped).toBe(true)
+  })
+
+  it('planTicks submits one tick with last after an outage, also if the jitter is longer than the interval', () => {
+    const changes = { jitterMs: 60 * MINUTE }
+    const now = NOON + 600 * MINUTE
+    const { ticks, hasSkipped } = plan(changes, NOON, now)
+    const [last = 0] = ticks
+    expect([ticks.length, hasSkipped]).toEqual([1, true])
+    const due = (tick: number) => findDueTime('a', changes, tick)
+    expect(due(last)).toBeLessThanOrEqual(now)
+    for (let tick = last + MINUTE; tick <= now; tick += MINUTE)
+      expect(due(tick)).toBeGreaterThan(now)
+  })
+
+  it('planTicks submits the last 100 due ticks with all, also if later ones are not due because of jitter', () => {
+    const changes = { catchUp: 'all', jitterMs: 60 * MINUTE } as const
+    const now = NOON + 600 * MINUTE
+    const { ticks, next } = plan(changes, NOON, now)
+    expect(ticks).toHaveLength(100)
+    expect(ticks.every((tick) => findDueTime('a', changes, tick) <= now)).toBe(true)
+    expect(next).toBe((ticks.at(-1) ?? 0) + MINUTE)
+  })
+
+  it('planTicks submits a tick of an earlier expression that the new one does not have', () => {
+    const tick = NOON + 30_000
+    expect(plan({}, tick, tick + 1)).toEqual({
+      ticks: [tick],
+      next: NOON + MINUTE,
+      hasSkipped: false,
+    })
   })
 })

@@ -35,15 +35,28 @@ export function planTicks(
     return { ticks: [], next, skipped: describe(next) }
   }
   const kept = catchUp === 'all' ? MAX_CAUGHT_UP : 1
-  // With jitter, a tick before now may be due later.
-  const due = listEarlierTicks(definition, now + 1, kept + 1).filter(isDue)
-  const ticks = due.filter((one) => one >= tick).slice(-kept)
+  const due = listDueTicks()
+  const ticks = due.slice(-kept)
   // After a change of the expression, the next tick may not match it.
   const [first = tick] = ticks
-  const hasSkipped = due.length > 0 && first > tick
+  const hasSkipped = first > tick
   return {
     ...planOf(ticks.length === 0 ? [tick] : ticks),
     skipped: hasSkipped ? describe(first) : undefined,
+  }
+
+  /** Returns the last due ticks, at least `kept` of them if there are. With jitter, a tick before now may be due later. */
+  function listDueTicks(): readonly number[] {
+    let found: readonly number[] = []
+    let before = now + 1
+    while (found.length < kept) {
+      const page = listEarlierTicks(definition, before, MAX_CAUGHT_UP).filter((one) => one >= tick)
+      const [earliest] = page
+      if (earliest === undefined) break
+      found = [...page.filter(isDue), ...found]
+      before = earliest
+    }
+    return found
   }
 
   function planOf(ticks: readonly number[]): TickPlan {

@@ -1,41 +1,25 @@
 /**
- * Schedules, and the runs of their ticks.
+ * Schedules: saves them, lists them, and submits the runs of their ticks (`submit-ticks.ts`). The code that computes ticks, with
+ * its parser of expressions, is loaded when the first schedule is saved or due.
  *
- *   due ─▶ claim ─▶ plan ─┬─▶ submit under the key of the tick ─▶ settle: last run, next tick
- *                         └─▶ leave out ─▶ settle: reason, next tick
- *
- * RUNS-SC5 A tick has at most one run, however many processes try: its idempotency key names the schedule and the tick. A
- *    process that dies between the two writes leaves a tick that the next one submits again, which returns the same run.
- * RUNS-SC6 The right of a schedule's actor is checked at each tick, and so is its run. A tick that is refused is recorded with
- *    the reason; the next one is tried at its time. Other schedules are not affected.
- * RUNS-SC7 A refusal that may pass, such as a full queue, is tried again until the tick is late; then `catchUp` applies.
- * RUNS-SC8 Ticks of one schedule are submitted in their order. Those during a pause are left out.
  * RUNS-SC9 Configured schedules replace saved ones of the same name, and are changed in the configuration only. Those that the
  *    configuration no longer has are deleted when a process starts.
  */
 import { computeJsonDigest } from '@tutti/core/internal'
 import { TuttiError } from '@tutti/core'
-import { isTerminalRunStatus } from '@tutti/protocol'
-import type { Problem } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
 import { assertNoProblems } from '../request/refusals.ts'
-import { findDefinitionProblems, findScheduleNameProblem } from './definition-problems.ts'
-import { planTicks } from './plan-tick.ts'
-import { findDueTime, findNextTick, listScheduleTicks, toTickKey } from './ticks.ts'
 
-import type { RunRecord } from '../domain/run-record.ts'
-import type {
-  ConfiguredSchedule,
-  ScheduleDefinition,
-  ScheduledSubmission,
-} from '../domain/schedule.ts'
+import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { NewSchedule, ScheduleRecord, TickEnd } from '../ports/schedule-store.ts'
+import type { NewSchedule, ScheduleRecord } from '../ports/schedule-store.ts'
 import type { RunSubmission } from '../request/new-run.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
+import type { SavedSchedule } from './save-schedule.ts'
+import type { SubmitTicksOptions } from './submit-ticks.ts'
 
 /** Maximum number of schedules in a store. */
 const MAX_SCHEDULES = 1_000
@@ -43,46 +27,22 @@ const MAX_SCHEDULES = 1_000
 /** Number of schedules whose ticks one process submits at the same time. */
 const TICKS_TOGETHER = 20
 
-/** Time for which a tick is claimed, in milliseconds: much longer than a submission takes. */
-const CLAIM_MS = 10_000
-
-/** Time after which a refusal that may pass is tried again, in milliseconds. */
-const RETRY_MS = 5_000
-
 /** Interval at which a process looks for schedules that another one has claimed or saved, in milliseconds. */
 const LOOK_EVERY_MS = 10_000
 
 /** Parts that schedules need. */
-export interface RunSchedulesOptions {
+export interface RunSchedulesOptions extends SubmitTicksOptions {
   readonly storage: Pick<RunStorage, 'queue' | 'schedules' | 'runs'>
   readonly settings: Pick<
     ResolvedRunServiceOptions,
     'clock' | 'logger' | 'schedules' | 'authorizeSchedule'
   >
-  /** Submits a run. */
-  readonly submit: (submission: RunSubmission) => Promise<RunRecord>
   /** Builds the run of a submission, without storing it. @throws {TuttiError} when it is invalid. */
   readonly check: (submission: RunSubmission) => unknown
-  /** Cancels a run, unless it has ended. */
-  readonly cancel: (runId: string) => Promise<unknown>
 }
 
-/** The fields of a schedule that a caller chooses. */
-export interface SavedSchedule {
-  readonly name: string
-  readonly definition: ScheduleDefinition
-  /** Whether it has no ticks until it is resumed. @default false */
-  readonly isPaused?: boolean
-  /** Name of the key to which its runs belong. */
-  readonly actor?: string
-}
-
-/** A tick that is due, and the one after it. */
-interface DueTick {
-  readonly tick: number
-  readonly next: number | undefined
-  readonly now: number
-}
+/** Loads the code that checks schedules and finds their next ticks. */
+const loadSaving = () => import('./save-schedule.ts')
 
 /** Saves schedules and submits the runs of their ticks. */
 export class RunSchedules {
@@ -117,8 +77,13 @@ export class RunSchedules {
   }
 
   /** Returns the next ticks of a schedule without jitter, in milliseconds since 1970; none while it is paused. */
-  nextTicks({ definition, nextTick }: ScheduleRecord, count: number): readonly number[] {
-    return nextTick === undefined ? [] : listScheduleTicks(definition, nextTick - 1, count)
+  async nextTicks(
+    { definition, nextTick }: ScheduleRecord,
+    count: number,
+  ): Promise<readonly number[]> {
+    if (nextTick === undefined) return []
+    const { listScheduleTicks } = await import('./ticks.ts')
+    return listScheduleTicks(definition, nextTick - 1, count)
   }
 
   /**
@@ -129,8 +94,9 @@ export class RunSchedules {
    */
   async add(saved: SavedSchedule): Promise<ScheduleRecord> {
     const { name } = saved
-    this.#assertValid(saved)
-    const isAdded = await this.#options.storage.schedules.add(this.#plan(saved), MAX_SCHEDULES)
+    await this.#assertValid(saved)
+    const added = await this.#plan(saved)
+    const isAdded = await this.#options.storage.schedules.add(added, MAX_SCHEDULES)
     if (isAdded) return this.#changed(name)
     if ((await this.#options.storage.schedules.get(name)) !== undefined) {
       const message = `A schedule named "${name}" already exists`
@@ -142,7 +108,7 @@ export class RunSchedules {
 
   /** Replaces a schedule. @throws {TuttiError} as `add`; SCHEDULE_NOT_FOUND, SCHEDULE_READ_ONLY. */
   async replace(saved: SavedSchedule): Promise<ScheduleRecord> {
-    this.#assertValid(saved)
+    await this.#assertValid(saved)
     return this.#update(saved.name, (before) => this.#plan(saved, before))
   }
 
@@ -175,7 +141,8 @@ export class RunSchedules {
     const { storage, settings } = this.#options
     const { schedules: configured } = settings
     if (configured === undefined) return
-    const problems = configured.flatMap((one) => this.#describeProblems(one))
+    const described = await Promise.all(configured.map((one) => this.#describeProblems(one)))
+    const problems = described.flat()
     if (problems.length > 0) {
       throw new TuttiError('CONFIG_INVALID', `Cannot start schedules: ${problems.join('; ')}`)
     }
@@ -197,7 +164,8 @@ export class RunSchedules {
     for (;;) {
       const before = await schedules.get(name)
       if (before === undefined) {
-        if (await schedules.add({ ...this.#plan(saved), isConfigured: true }, Infinity)) return
+        if (await schedules.add({ ...(await this.#plan(saved)), isConfigured: true }, Infinity))
+          return
         continue
       }
       const isSame =
@@ -206,25 +174,25 @@ export class RunSchedules {
         before.actor === actor &&
         computeJsonDigest(before.definition) === computeJsonDigest(definition)
       if (isSame) return
-      const next = { ...this.#plan(saved, before), isConfigured: true }
+      const next = { ...(await this.#plan(saved, before)), isConfigured: true }
       if (await schedules.replace(next, before.revision)) return
     }
   }
 
-  #describeProblems({ name, paused: _paused, actor: _actor, ...definition }: ConfiguredSchedule) {
-    return this.#findProblems({ name, definition }).map(
-      ({ path, message }) => `schedule ${JSON.stringify(name)}${path} ${message}`,
-    )
+  async #describeProblems(configured: ConfiguredSchedule): Promise<readonly string[]> {
+    const { name, paused: _paused, actor: _actor, ...definition } = configured
+    const problems = await this.#findProblems({ name, definition })
+    return problems.map(({ path, message }) => `schedule ${JSON.stringify(name)}${path} ${message}`)
   }
 
   async #update(
     name: string,
-    change: (before: ScheduleRecord) => NewSchedule | undefined,
+    change: (before: ScheduleRecord) => Promise<NewSchedule> | undefined,
   ): Promise<ScheduleRecord> {
     for (;;) {
       const before = await this.get(name)
       if (before.isConfigured) throw readOnly(name)
-      const next = change(before)
+      const next = await change(before)
       if (next === undefined) return before
       if (await this.#options.storage.schedules.replace(next, before.revision)) {
         return this.#changed(name)
@@ -237,167 +205,37 @@ export class RunSchedules {
     return this.get(name)
   }
 
-  /** Returns the columns of a schedule. One whose ticks are as before keeps its next tick, so that none is lost. */
-  #plan(
-    { name, definition, isPaused = false, actor }: SavedSchedule,
-    before?: ScheduleRecord,
-  ): NewSchedule {
-    const hasSameTicks =
-      before?.definition.cron === definition.cron &&
-      before.definition.timeZone === definition.timeZone &&
-      // The keys of two actors differ, so a tick that has a run already would have another.
-      before.actor === actor
-    const nextTick = isPaused
-      ? undefined
-      : ((hasSameTicks ? before.nextTick : undefined) ??
-        findNextTick(definition, this.#options.settings.clock.now()))
-    return {
-      name,
-      definition,
-      isConfigured: false,
-      isPaused,
-      ...field('actor', actor),
-      ...toTickTimes(name, definition, nextTick),
-    }
+  async #plan(saved: SavedSchedule, before?: ScheduleRecord): Promise<NewSchedule> {
+    const { planSchedule } = await loadSaving()
+    return planSchedule(saved, this.#options.settings.clock.now(), before)
   }
 
-  #assertValid(saved: SavedSchedule): void {
-    assertNoProblems('', this.#findProblems(saved))
+  async #assertValid(saved: SavedSchedule): Promise<void> {
+    assertNoProblems('', await this.#findProblems(saved))
   }
 
-  #findProblems({ name, definition }: SavedSchedule): readonly Problem[] {
-    const problems = [
-      findScheduleNameProblem(name) ?? [],
-      findDefinitionProblems(definition),
-    ].flat()
-    // A run that is not an object is a problem already.
-    if (problems.some(({ path }) => path === '/run')) return problems
-    return [
-      ...problems,
-      ...findRunProblems(() => this.#options.check(toSubmission(name, definition, 0))),
-    ]
+  async #findProblems(saved: SavedSchedule) {
+    const { findScheduleProblems } = await loadSaving()
+    return findScheduleProblems(saved, this.#options.check)
   }
 
   /** Submits the runs of all due ticks. Returns the time until the next one, in milliseconds. */
   async #submitDue(): Promise<number> {
     const { storage, settings } = this.#options
     const { schedules, nextInMs, now } = await storage.schedules.findDue(TICKS_TOGETHER)
+    if (schedules.length === 0) return nextInMs
+    const { submitTicks } = await import('./submit-ticks.ts')
     await Promise.all(
       schedules.map(async (schedule) => {
         try {
-          await this.#submitTick(schedule, now)
+          await submitTicks(schedule, now, this.#options)
         } catch (error) {
           // The tick is due again when its claim ends.
           settings.logger.warn('Failed to submit a tick', { schedule: schedule.name, error })
         }
       }),
     )
-    return schedules.length === 0 ? nextInMs : 0
-  }
-
-  async #submitTick(schedule: ScheduleRecord, now: number): Promise<void> {
-    const { name, definition, nextTick: tick } = schedule
-    const { schedules } = this.#options.storage
-    if (tick === undefined || !(await schedules.claim(schedule, CLAIM_MS))) return
-    const { ticks, next, skipped } = planTicks(schedule, tick, now)
-    let current = schedule
-    if (skipped !== undefined) {
-      const problem = { tick, at: now, code: 'SKIPPED', message: skipped }
-      const first = ticks[0] ?? next
-      const times = toTickTimes(name, definition, first)
-      const end = { ...times, ...(ticks.length === 0 ? {} : { dueAt: now + CLAIM_MS }), problem }
-      if (!(await schedules.settle(current, end)) || ticks.length === 0) return
-      current = { ...current, ...field('nextTick', first) }
-    }
-    for (const [index, one] of ticks.entries()) {
-      const after = ticks[index + 1] ?? next
-      const end = await this.#submit(current, { tick: one, next: after, now })
-      const isRetried = end.nextTick === one
-      // The claim lasts until the last of these ticks.
-      const isLast = index === ticks.length - 1
-      const settled = isRetried || isLast ? end : { ...end, dueAt: now + CLAIM_MS }
-      if (!(await schedules.settle(current, settled)) || isRetried) return
-      current = { ...current, ...field('nextTick', after), ...field('lastRun', end.lastRun) }
-    }
-  }
-
-  async #submit(
-    schedule: ScheduleRecord,
-    { tick, next: nextTick, now }: DueTick,
-  ): Promise<TickEnd> {
-    const { storage, settings } = this.#options
-    const { name, definition, actor, lastRun } = schedule
-    const { overlap = 'allow' } = definition
-    const next = toTickTimes(name, definition, nextTick)
-    try {
-      // Schedules of the configuration that name no key belong to the operator.
-      const isFree = schedule.isConfigured && actor === undefined
-      const quota = isFree ? undefined : await settings.authorizeSchedule?.(actor, definition.run)
-      if (overlap !== 'allow' && lastRun !== undefined) {
-        const last = await storage.runs.get(lastRun.runId)
-        const isRunning = last !== undefined && !isTerminalRunStatus(last.status)
-        if (isRunning && overlap === 'skip') {
-          const message = `Left out: run ${lastRun.runId} of the last tick has not ended (overlap: skip)`
-          return { ...next, problem: { tick, at: now, code: 'SKIPPED', message } }
-        }
-        if (isRunning) await this.#options.cancel(lastRun.runId)
-      }
-      const { runId } = await this.#options.submit({
-        ...toSubmission(name, definition, tick),
-        idempotencyKey: toTickKey(name, tick),
-        ...field('actor', actor),
-        ...field('quota', quota),
-      })
-      return { ...next, lastRun: { tick, runId } }
-    } catch (error) {
-      const { code, message, retryable } = TuttiError.from(error, 'ENGINE_FAILED')
-      // The tick has a run: another process stored it before the schedule was changed.
-      if (code === 'IDEMPOTENCY_CONFLICT') return next
-      settings.logger.warn('A tick of a schedule was refused', {
-        schedule: name,
-        tick,
-        code,
-        error,
-      })
-      const problem = { tick, at: now, code, message }
-      return retryable ? { nextTick: tick, dueAt: now + RETRY_MS, problem } : { ...next, problem }
-    }
-  }
-}
-
-/** Returns the next tick of a schedule, and the time at which it is due. */
-function toTickTimes(
-  name: string,
-  definition: ScheduleDefinition,
-  nextTick: number | undefined,
-): Pick<ScheduleRecord, 'nextTick' | 'dueAt'> {
-  return nextTick === undefined ? {} : { nextTick, dueAt: findDueTime(name, definition, nextTick) }
-}
-
-function toSubmission(name: string, { run }: ScheduleDefinition, tick: number): RunSubmission {
-  const tags = { ...run.tags, schedule: name, tick: new Date(tick).toISOString() }
-  return { ...run, tags }
-}
-
-/** Returns the problems with which a run is refused, with their paths. */
-function findRunProblems(check: () => unknown): readonly Problem[] {
-  try {
-    check()
-    return []
-  } catch (error) {
-    const { message, details } = TuttiError.from(error, 'BAD_REQUEST')
-    // NOTE: casts at the boundary: refusals of requests have these forms.
-    const problems = (details?.['problems'] ?? []) as readonly Problem[]
-    const missing = (details?.['missing'] ?? []) as readonly string[]
-    const all = [
-      ...problems,
-      ...missing.map((name) => ({
-        path: `/inputs/${name}`,
-        message: 'is required: a task uses this template variable',
-      })),
-    ]
-    if (all.length === 0) return [{ path: '/run', message }]
-    return all.map((problem) => ({ ...problem, path: `/run${problem.path}` }))
+    return 0
   }
 }
 

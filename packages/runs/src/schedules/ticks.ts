@@ -5,6 +5,8 @@ import { errorMessage } from '@tutti/core/internal'
 import { Cron } from 'croner'
 
 import type { ScheduleDefinition } from '../domain/schedule.ts'
+import type { ScheduleRecord } from '../ports/schedule-store.ts'
+import type { RunSubmission } from '../request/new-run.ts'
 
 type TickTimes = Pick<ScheduleDefinition, 'cron' | 'timeZone'>
 
@@ -71,6 +73,25 @@ export function findDueTime(
   if (jitterMs === 0) return tick
   const hash = createHash('sha256').update(`${name}/${tick}`).digest()
   return tick + (hash.readUInt32BE() % (jitterMs + 1))
+}
+
+/** Returns the next tick of a schedule, and the time at which it is due. */
+export function toTickTimes(
+  name: string,
+  definition: ScheduleDefinition,
+  nextTick: number | undefined,
+): Pick<ScheduleRecord, 'nextTick' | 'dueAt'> {
+  return nextTick === undefined ? {} : { nextTick, dueAt: findDueTime(name, definition, nextTick) }
+}
+
+/** Returns the submission of a tick. */
+export function toTickSubmission(
+  name: string,
+  { run }: Pick<ScheduleDefinition, 'run'>,
+  tick: number,
+): RunSubmission {
+  const tags = { ...run.tags, schedule: name, tick: new Date(tick).toISOString() }
+  return { ...run, tags }
 }
 
 /** Returns the idempotency key of the run of a tick: the same in every process. */

@@ -57,7 +57,7 @@ export function SchedulesPage() {
 
 function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
   const { name, cron, timeZone, ensemble, paused, readOnly, savedBy } = schedule
-  const { next, lastRun, problem, overlap, catchUp, jitterMs } = schedule
+  const { next, queued, lastRun, problem, overlap, catchUp, jitterMs } = schedule
   const [tick] = next
   return (
     <li className={styles['schedule']}>
@@ -79,6 +79,12 @@ function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
             <span className={styles['soft']}>{` · up to ${formatDuration(jitterMs)} later`}</span>
           )}
         </dd>
+        {queued.length > 0 && (
+          <>
+            <dt>Waiting ticks</dt>
+            <dd>{queued.length}</dd>
+          </>
+        )}
         <dt>Last run</dt>
         <dd>
           {lastRun === undefined ? (

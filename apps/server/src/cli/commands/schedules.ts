@@ -42,7 +42,10 @@ export function addSchedulesCommand(program: Command, context: CommandContext): 
     .option('--time-zone <name>', 'IANA time zone of the expression (default: UTC)')
     .option('--jitter <duration>', 'maximum delay of a tick: 90s, 30m or 12h', parseDuration)
     .option('--catch-up <ticks>', 'ticks that are submitted after an outage: skip, last or all')
-    .option('--overlap <action>', 'while the last run has not ended: allow, skip or cancel')
+    .option(
+      '--overlap <action>',
+      'while the last run has not ended: allow, skip, cancel, queueOne or queueAll',
+    )
     .option('--paused', 'the schedule has no ticks until it is resumed')
     .option(...JSON_OPTION)
   withTarget(save).action(

@@ -18,6 +18,7 @@ const SCHEDULE: ScheduleDetail = {
   createdAt: '2027-01-01T00:00:00.000Z',
   updatedAt: '2027-01-01T00:00:00.000Z',
   next: ['2027-01-03T03:00:00.000Z', '2027-01-04T03:00:00.000Z'],
+  queued: ['2027-01-01T15:00:00.000Z'],
   lastRun: { tick: '2027-01-01T03:00:00.000Z', runId: 'run-1' },
   problem: {
     tick: '2027-01-02T03:00:00.000Z',
@@ -56,6 +57,7 @@ describe('scheduleLines', () => {
       '  state     active, defined by the configuration',
       '  next      2027-01-03T03:00:00.000Z',
       '            2027-01-04T03:00:00.000Z',
+      '  waiting   2027-01-01T15:00:00.000Z',
       '  last run  run-1 2027-01-01T03:00:00.000Z',
       '  problem   2027-01-02T03:00:00.000Z FORBIDDEN: Key "ci" has expired',
     ])

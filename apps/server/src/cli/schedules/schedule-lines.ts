@@ -36,7 +36,8 @@ function toRow(schedule: ScheduleSummary): readonly LineSpan[] {
 
 /** Returns the lines of one schedule. */
 export function scheduleLines(schedule: ScheduleDetail): readonly Line[] {
-  const { name, cron, timeZone, paused, readOnly, next, lastRun, problem, savedBy } = schedule
+  const { name, cron, timeZone, paused, readOnly, next, queued, lastRun, problem, savedBy } =
+    schedule
   const { ensemble, overlap, catchUp, jitterMs } = schedule
   const rows: readonly (readonly [string, string])[] = [
     ['cron', `${cron} ${timeZone}`],
@@ -45,6 +46,7 @@ export function scheduleLines(schedule: ScheduleDetail): readonly Line[] {
     ['state', `${paused ? 'paused' : 'active'}${readOnly ? ', defined by the configuration' : ''}`],
     ...(savedBy === undefined ? [] : [['saved by', savedBy] as const]),
     ...next.map((tick, index) => [index === 0 ? 'next' : '', tick] as const),
+    ...queued.map((tick, index) => [index === 0 ? 'waiting' : '', tick] as const),
     ...(lastRun === undefined ? [] : [['last run', `${lastRun.runId} ${lastRun.tick}`] as const]),
     ...(problem === undefined
       ? []

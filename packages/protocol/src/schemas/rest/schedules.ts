@@ -25,8 +25,8 @@ const {
 /** Ticks that are submitted after an outage: none, the last one, or every one of the last 100. */
 const CatchUp = Type.Enum(['skip', 'last', 'all'])
 
-/** Action of a tick while the run of the last one has not ended. */
-const Overlap = Type.Enum(['allow', 'skip', 'cancel'])
+/** Action of a tick while the run of the last one has not ended; with `queueOne` and `queueAll`, it waits. */
+const Overlap = Type.Enum(['allow', 'skip', 'cancel', 'queueOne', 'queueAll'])
 
 /** Submission of each tick of a schedule. */
 const ScheduledRunBody = Type.Object(
@@ -58,7 +58,10 @@ const scheduleFields = {
   jitterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
   /** Ticks that no process could submit within a minute, and that are submitted later; `last` when absent. */
   catchUp: Type.Optional(CatchUp),
-  /** Action while the run of the last tick has not ended; `allow` when absent. */
+  /**
+   * Action while the run of the last tick has not ended: `allow` another run, `skip` the tick, `cancel` that run, `queueOne` tick
+   * until it ends, or `queueAll`, up to 100; `allow` when absent.
+   */
   overlap: Type.Optional(Overlap),
   /** Whether the schedule has no ticks until it is resumed; false when absent. */
   paused: Type.Optional(Type.Boolean()),
@@ -111,6 +114,8 @@ export const ScheduleSummary = Type.Object({
   updatedAt: Instant,
   /** Times of the next ticks, without jitter; empty while it is paused. */
   next: Type.Array(Instant),
+  /** Times of earlier ticks that wait until the run of the last one has ended. */
+  queued: Type.Array(Instant),
   /** The last tick that submitted a run. */
   lastRun: Type.Optional(Type.Object({ tick: Instant, runId: Type.String() })),
   /** The last tick without a run, if it is later than `lastRun`, and the reason. */

@@ -22,6 +22,7 @@ function newSchedule(name: string, changes: Partial<NewSchedule> = {}): NewSched
     isPaused: false,
     nextTick: TICK,
     dueAt: FAR,
+    queued: [],
     ...changes,
   }
 }
@@ -55,7 +56,12 @@ export const scheduleCases: readonly StorageCase[] = [
         timeZone: 'Europe/Berlin',
         run: { inputs: { topic: `${ODD_TEXT}\0\ud800` } },
       }
-      const given = newSchedule('b', { definition, actor: ODD_TEXT, isConfigured: true })
+      const given = newSchedule('b', {
+        definition,
+        actor: ODD_TEXT,
+        isConfigured: true,
+        queued: [TICK - 1],
+      })
       strictEqual(await storage.schedules.add(given, 100), true)
       await added(storage, 'a.1')
       const { createdAt, changedAt, ...rest } = await stored(storage, 'b')
@@ -133,7 +139,7 @@ export const scheduleCases: readonly StorageCase[] = [
       const read = await added(storage, 'a', { dueAt: PAST })
       await schedules.claim(read, CLAIM_MS)
       const lastRun = { tick: TICK, runId: 'run-a' }
-      const end = { nextTick: TICK + 1_000, dueAt: FAR, lastRun }
+      const end = { nextTick: TICK + 1_000, dueAt: FAR, queued: [], lastRun }
       strictEqual(await schedules.settle(read, end), true)
       strictEqual(await schedules.settle(read, { ...end, nextTick: TICK + 2_000 }), false)
       const settled = await stored(storage, 'a')
@@ -150,16 +156,17 @@ export const scheduleCases: readonly StorageCase[] = [
       const lastRun = { tick: TICK, runId: 'run-a' }
       const problem = { tick: TICK + 1, at: PAST, code: 'INVALID_ENSEMBLE', message: ODD_TEXT }
       const one = await added(storage, 'a')
-      await schedules.settle(one, { nextTick: TICK + 1, dueAt: FAR, lastRun })
+      await schedules.settle(one, { nextTick: TICK + 1, dueAt: FAR, queued: [], lastRun })
       await schedules.settle(await stored(storage, 'a'), {
         nextTick: TICK + 2,
         dueAt: FAR,
+        queued: [],
         problem,
       })
       const failed = await stored(storage, 'a')
       deepStrictEqual([failed.lastRun, failed.problem], [lastRun, problem])
       const next = { tick: TICK + 2, runId: 'run-b' }
-      await schedules.settle(failed, { lastRun: next })
+      await schedules.settle(failed, { queued: [], lastRun: next })
       const ended = await stored(storage, 'a')
       deepStrictEqual(
         [ended.lastRun, ended.problem, ended.nextTick, ended.dueAt],
@@ -174,8 +181,23 @@ export const scheduleCases: readonly StorageCase[] = [
       const read = await added(storage, 'a', { dueAt: PAST })
       await schedules.claim(read, CLAIM_MS)
       await schedules.replace(newSchedule('a'), read.revision)
-      strictEqual(await schedules.settle(read, { lastRun: { tick: TICK, runId: 'run-a' } }), false)
+      const end = { queued: [], lastRun: { tick: TICK, runId: 'run-a' } }
+      strictEqual(await schedules.settle(read, end), false)
       strictEqual((await stored(storage, 'a')).lastRun, undefined)
+    },
+  },
+  {
+    name: '[RUNS-SC3] The end of a tick is recorded only if the same ticks wait as when the schedule was read',
+    async run({ storage }) {
+      const { schedules } = storage
+      const read = await added(storage, 'a', { dueAt: PAST })
+      const end = { nextTick: TICK, dueAt: FAR, queued: [TICK - 2, TICK - 1] }
+      strictEqual(await schedules.settle(read, end), true)
+      strictEqual(await schedules.settle(read, end), false)
+      const waiting = await stored(storage, 'a')
+      deepStrictEqual([waiting.queued, waiting.nextTick], [[TICK - 2, TICK - 1], TICK])
+      strictEqual(await schedules.settle(waiting, { ...end, queued: [TICK - 1] }), true)
+      deepStrictEqual((await stored(storage, 'a')).queued, [TICK - 1])
     },
   },
   {

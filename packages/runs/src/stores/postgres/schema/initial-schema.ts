@@ -441,6 +441,7 @@ export const INITIAL_SCHEMA = `
     changed_at double precision NOT NULL,
     next_tick double precision,
     due_at double precision,
+    queued text NOT NULL,
     last_run text,
     problem text,
     data text NOT NULL

@@ -1,6 +1,6 @@
 /**
  * Schedules. `due_at` is in milliseconds since 1970 like all instants of the table, and compared with the clock of the
- * store; while a tick is claimed, it is the end of the claim. NULL means never.
+ * store; while a tick is claimed, it is the end of the claim. NULL means never. `queued` is a JSON array of ticks.
  */
 import { clampCount } from '../query-numbers.ts'
 
@@ -15,7 +15,8 @@ import type { StoredRow } from '../column-reader.ts'
 import type { StoredTexts } from '../schema/columns.ts'
 import type { StoreParts } from '../schema/dialect.ts'
 
-const COLUMNS = `name, revision, source, state, actor, created_at, changed_at, next_tick, due_at, data, last_run, problem`
+const COLUMNS = `name, revision, source, state, actor, created_at, changed_at, next_tick, due_at, queued, data, last_run,
+  problem`
 
 type TableParts = Pick<StoreParts, 'dialect' | 'requests'>
 
@@ -40,6 +41,7 @@ function savedSchedules({
     schedule.actor === undefined ? null : texts.encode.text(schedule.actor),
     schedule.nextTick ?? null,
     schedule.dueAt ?? null,
+    encode(schedule.queued),
     encode(schedule.definition),
   ]
   const changes = createChange(requests)
@@ -58,17 +60,18 @@ function savedSchedules({
     add: (schedule, maxSchedules) =>
       changes(
         `INSERT INTO $schema.schedules
-           (name, source, state, actor, next_tick, due_at, data, created_at, changed_at)
-         SELECT $1::text, $2::text, $3::text, $4::text, $5::float8, $6::float8, $7::text, ${now}, ${now}
-         WHERE (SELECT count(*) FROM $schema.schedules) < $8::int8
+           (name, source, state, actor, next_tick, due_at, queued, data, created_at, changed_at)
+         SELECT $1::text, $2::text, $3::text, $4::text, $5::float8, $6::float8, $7::text, $8::text,
+           ${now}, ${now}
+         WHERE (SELECT count(*) FROM $schema.schedules) < $9::int8
          ON CONFLICT (name) DO NOTHING RETURNING name`,
         [...toRow(schedule), clampCount(maxSchedules)],
       ),
     replace: (schedule, revision) =>
       changes(
         `UPDATE $schema.schedules SET source = $2, state = $3, actor = $4, next_tick = $5::float8,
-           due_at = $6::float8, data = $7, changed_at = ${now}, revision = revision + 1
-         WHERE name = $1 AND revision = $8::int4 RETURNING name`,
+           due_at = $6::float8, queued = $7, data = $8, changed_at = ${now}, revision = revision + 1
+         WHERE name = $1 AND revision = $9::int4 RETURNING name`,
         [...toRow(schedule), revision],
       ),
     delete: (name, revision) =>
@@ -102,7 +105,7 @@ function dueSchedules({
       const nextInMs = next === undefined ? Infinity : Math.max(0, (next.dueAt ?? 0) - present)
       return { schedules: due, nextInMs, now: present }
     },
-    claim: ({ name, revision, nextTick, dueAt }: ClaimedTick, claimMs) =>
+    claim: ({ name, revision, nextTick, dueAt }: Omit<ClaimedTick, 'queued'>, claimMs) =>
       changes(
         `UPDATE $schema.schedules SET due_at = ${now} + $5::float8
          WHERE name = $1 AND revision = $2::int4 AND next_tick = $3::float8 AND due_at = $4::float8
@@ -110,12 +113,15 @@ function dueSchedules({
          RETURNING name`,
         [toId(name), revision, nextTick ?? null, dueAt ?? null, claimMs],
       ),
-    settle: ({ name, revision, nextTick }, end: TickEnd) =>
+    settle: ({ name, revision, nextTick, queued }, end: TickEnd) =>
       changes(
         `UPDATE $schema.schedules SET next_tick = $4::float8, due_at = $5::float8,
            last_run = coalesce($6::text, last_run),
-           problem = CASE WHEN $6::text IS NULL THEN coalesce($7::text, problem) ELSE $7::text END
-         WHERE name = $1 AND revision = $2::int4 AND next_tick = $3::float8 RETURNING name`,
+           problem = CASE WHEN $6::text IS NULL THEN coalesce($7::text, problem) ELSE $7::text END,
+           queued = $8::text
+         WHERE name = $1 AND revision = $2::int4 AND queued = $9::text
+           AND coalesce(next_tick, -1) = coalesce($3::float8, -1)
+         RETURNING name`,
         [
           toId(name),
           revision,
@@ -124,6 +130,8 @@ function dueSchedules({
           end.dueAt ?? null,
           end.lastRun === undefined ? null : encode(end.lastRun),
           end.problem === undefined ? null : encode(end.problem),
+          encode(end.queued),
+          encode(queued),
         ],
       ),
   }
@@ -158,6 +166,7 @@ function readSchedule(texts: StoredTexts, row: StoredRow): ScheduleRecord {
     changedAt: Number(row['changed_at']),
     ...(optional('next_tick') === undefined ? {} : { nextTick: Number(row['next_tick']) }),
     ...(optional('due_at') === undefined ? {} : { dueAt: Number(row['due_at']) }),
+    queued: json('queued') as ScheduleRecord['queued'],
     ...(optional('last_run') === undefined
       ? {}
       : { lastRun: json('last_run') as NonNullable<ScheduleRecord['lastRun']> }),

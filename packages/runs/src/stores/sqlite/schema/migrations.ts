@@ -497,6 +497,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     changed_at INTEGER NOT NULL,
     next_tick INTEGER,
     due_at INTEGER,
+    queued TEXT NOT NULL,
     last_run TEXT,
     problem TEXT,
     data TEXT NOT NULL
