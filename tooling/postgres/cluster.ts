@@ -34,6 +34,8 @@ export interface ClusterOptions {
   readonly settings?: readonly string[]
   /** The version of Postgres. @default 18 */
   readonly version?: PostgresVersion
+  /** Environment variables of the server, in addition to those of this process. @default none */
+  readonly environment?: Readonly<Record<string, string>>
   /** Makes the server an asynchronous standby instead of a primary. */
   readonly standby?: StandbyOptions
 }
@@ -95,7 +97,7 @@ const FAST = ['fsync=off', 'full_page_writes=off', 'autovacuum=off']
 /** Creates and starts a server. @throws {Error} with the server's log when it cannot be started. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { directory, durable, removed = directory, settings: more = [] } = options
-  const { version = 18, standby } = options
+  const { version = 18, standby, environment = {} } = options
   const port = await freePort()
   const template = join(TEMPLATES, hashText(PACKAGES[version]))
   const password =
@@ -134,9 +136,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   let watchdog: ChildProcess | undefined
   const start = async (): Promise<void> => {
     readOnly = Promise.withResolvers()
+    const restore = addToEnvironment(environment)
     // The driver waits for a server that accepts writes.
     const starting = server.start()
-    await (standby === undefined ? starting : Promise.race([starting, readOnly.promise]))
+    await (standby === undefined ? starting : Promise.race([starting, readOnly.promise])).finally(
+      restore,
+    )
     watchdog = startWatchdog(postmasterOf(directory), removed)
   }
   const stop = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
@@ -167,6 +172,18 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await stop('SIGINT')
       rmSync(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** Adds variables to the environment of this process, which a server inherits. Returns the function that removes them. */
+function addToEnvironment(added: Readonly<Record<string, string>>): () => void {
+  const before = { ...process.env }
+  Object.assign(process.env, added)
+  return () => {
+    for (const name of Object.keys(added)) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
   }
 }
 
