@@ -178,7 +178,7 @@ describe('a schedule whose ticks wait', () => {
     ['gets overlap skip', 0],
     ['gets overlap queueOne', 1],
     ['gets another run', 2],
-  ] as const)('[RUNS-SC10] When a schedule %s, %i waiting ticks are kept', async ([how, kept]) => {
+  ] as const)('[RUNS-SC10] When a schedule %s, %i waiting ticks remain', async ([how, kept]) => {
     using directory = temporaryDirectory()
     const all = await openQueue(directory.path, 'queueAll')
     const waiting = [await all.pass(), await all.pass()]

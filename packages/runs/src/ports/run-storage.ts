@@ -41,7 +41,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   /** Whether several processes can open it. */
   readonly isShared: boolean
   /**
-   * The clock that the storage compares instants with, as far as this process knows it. A service computes start times,
+   * The clock that the storage compares instants with, as this process has measured it. A service computes start times,
    * deadlines and the times of events with it, so that all processes that share the storage agree.
    */
   readonly clock: Clock

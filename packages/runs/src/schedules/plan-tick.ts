@@ -47,13 +47,13 @@ export function planTicks(
 
   /** Returns the last due ticks, at least `kept` of them if there are. With jitter, a tick before now may be due later. */
   function listDueTicks(): readonly number[] {
-    let found: readonly number[] = []
+    const found: number[] = []
     let before = now + 1
     while (found.length < kept) {
       const page = listEarlierTicks(definition, before, MAX_CAUGHT_UP).filter((one) => one >= tick)
       const [earliest] = page
       if (earliest === undefined) break
-      found = [...page.filter(isDue), ...found]
+      found.unshift(...page.filter(isDue))
       before = earliest
     }
     return found

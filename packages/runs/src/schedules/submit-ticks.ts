@@ -33,8 +33,8 @@ import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 const CLAIM_MS = 10_000
 
 /**
- * Time after which a refusal that may pass is tried again, and after which the end of a run that another tick waits for is
- * looked for, in milliseconds.
+ * Time after which a refusal that may pass is tried again, and interval at which a run that another tick waits for is checked, in
+ * milliseconds.
  */
 const RETRY_MS = 5_000
 
@@ -48,7 +48,7 @@ export interface SubmitTicksOptions {
   readonly cancel: (runId: string) => Promise<unknown>
 }
 
-/** What became of a tick. */
+/** Result of treating a tick. */
 interface TickOutcome {
   readonly lastRun?: TickRun
   readonly problem?: TickProblem

@@ -82,7 +82,7 @@ describe('listScheduleTicks', () => {
       expect(ticks('30 2 * * *', after, 1), after).toEqual(['2027-03-28T01:00:00.000Z'])
     }
     expect(ticks('30 2 * * *', '2027-03-28T01:00:00Z', 1)).toEqual(['2027-03-29T00:30:00.000Z'])
-    // The time that the clock jumps to is no second tick.
+    // The time that the clock jumps to has one tick.
     expect(ticks('0 3 * * *', '2027-03-28T00:00:00Z', 2)).toEqual([
       '2027-03-28T01:00:00.000Z',
       '2027-03-29T01:00:00.000Z',
@@ -178,10 +178,29 @@ describe('findCronProblem', () => {
 
   it('findCronProblem refuses everything else, with its value', () => {
     const refused = [
-      ...['', 'x', '* * * *', '61 * * * *', '2027-01-01T00:00:00', '0 0 30 2 *', '0 0 31 2,4,6 *'],
-      ...['* * * * * * *', '@reboot', '@every 5m', '*/0 * * * *', '5-1 * * * *', '0 24 * * *'],
-      ...['-1 * * * *', '1.5 * * * *', '1e1 * * * *', '0 0 0 * *', '0 0 1 13 *', '* * * * 8'],
-      ...['1,,2 * * * *', 'H * * * *', '0 9 * * MON-', '\u0663 * * * *'],
+      '',
+      'x',
+      '* * * *',
+      '61 * * * *',
+      '2027-01-01T00:00:00',
+      '0 0 30 2 *',
+      '0 0 31 2,4,6 *',
+      '* * * * * * *',
+      '@reboot',
+      '@every 5m',
+      '*/0 * * * *',
+      '5-1 * * * *',
+      '0 24 * * *',
+      '-1 * * * *',
+      '1.5 * * * *',
+      '1e1 * * * *',
+      '0 0 0 * *',
+      '0 0 1 13 *',
+      '* * * * 8',
+      '1,,2 * * * *',
+      'H * * * *',
+      '0 9 * * MON-',
+      '\u0663 * * * *',
     ]
     for (const cron of refused) {
       expect(findCronProblem(cron)).toContain(JSON.stringify(cron))

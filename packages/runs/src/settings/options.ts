@@ -290,7 +290,7 @@ export function defaultRetainedRuns(isShared: boolean): number {
   return isShared ? Infinity : RETAINED_BY_EMBEDDED_STORE
 }
 
-/** The embedded store, as far as defaults depend on it. */
+/** Properties of the embedded store on which defaults depend. */
 const EMBEDDED = { isShared: false, clock: steadyClock } as const
 
 /**
