@@ -48,7 +48,7 @@ async function openQueue(path: string, overlap: Overlap, options: RunServiceOpti
     /** Ends the last run, and lets a process look for that. */
     async end(): Promise<void> {
       const { lastRun } = await read()
-      await service.send(lastRun?.runId ?? '', { kind: 'cancel', cause: 'USER' })
+      await service.send(lastRun?.runId ?? '', { kind: 'cancel', cause: 'CALLER' })
       await advance(clock, LOOK_MS, LOOK_MS / 3)
     },
     /** Stores these ticks as waiting. */
@@ -99,7 +99,7 @@ describe('a schedule whose ticks wait', () => {
     const all = await openQueue(directory.path, 'queueAll')
     const second = await all.pass()
     const { lastRun } = await all.read()
-    await all.service.send(lastRun?.runId ?? '', { kind: 'cancel', cause: 'USER' })
+    await all.service.send(lastRun?.runId ?? '', { kind: 'cancel', cause: 'CALLER' })
     // One process finds the end of the run and the third tick at the same time.
     const third = all.next()
     await all.clock.advance(MINUTE)
