@@ -7,12 +7,12 @@ import {
   assertWebhooks,
   type Caller,
 } from '@tutti/gateway/internal'
+import { assertPriority, type AuthorizeSchedule } from '@tutti/runs/internal'
 
 import { createCaller, type ApiKey } from './keys.ts'
 import { RateLimits } from './rate-limits.ts'
 
 import type { RunService, ScheduledSubmission } from '@tutti/runs'
-import type { AuthorizeSchedule } from '@tutti/runs/internal'
 
 /** Keys and webhooks of a server, as its control API gets them. */
 export interface ScheduleRights {
@@ -32,14 +32,17 @@ interface ScheduleTargets {
 /**
  * Refuses a caller that may not submit the runs of a schedule, when it saves the schedule and at each tick.
  *
- * @throws {TuttiError} FORBIDDEN without `runs:write`, and for a thread that the caller may not read; INVALID_WEBHOOK.
+ * @throws {TuttiError} FORBIDDEN without `runs:write`, above the highest priority of the key, and for a thread that the caller
+ * may not read; INVALID_WEBHOOK.
  */
 export async function assertMaySchedule(
   { runs, webhooks }: ScheduleTargets,
-  run: Pick<ScheduledSubmission, 'threadId' | 'webhooks'>,
+  run: Pick<ScheduledSubmission, 'threadId' | 'webhooks' | 'priority'>,
   caller: Caller,
 ): Promise<void> {
   assertScope(caller, 'runs:write')
+  const quota = caller.quota()
+  if (quota !== undefined) assertPriority(run.priority, quota)
   assertWebhooks(run.webhooks ?? [], Object.keys(webhooks))
   if (run.threadId !== undefined) await assertMayReadThread(runs, run.threadId, caller)
 }
