@@ -148,6 +148,61 @@ describe.each(Object.entries(STORES))('external events (%s)', (_, make) => {
     expect([...winners.values()].reduce((sum, count) => sum + count, 0)).toBe(9)
     await service.close(close)
   })
+
+  it('[RUNS-E9] [ENS-G19] A fork keeps the event of a wait that it copies, and gets it again for a wait that it repeats', async () => {
+    await using place = await make()
+    const twice = task({
+      name: 'wait',
+      description: 'Wait for {order}',
+      async handler({ waitFor, sleep, inputs }) {
+        await sleep(5)
+        const key = inputs['order'] ?? ''
+        const early = await waitFor('checked', { key: 'all' })
+        const paid = await waitFor('paid', { key, schema: Payment, timeoutMs: 60_000 })
+        const person = await waitFor('asked', { review: true, schema: Payment })
+        return { early, paid, person }
+      },
+    })
+    const team = ensemble({ name: 'team', model: scriptedModel(['-']), tasks: [twice] })
+    const service = await open(place, team)
+    const send = (name: string, key: string, id: string) =>
+      service.externalEvents.receive({ name, key, id, data: { amount: 1 } })
+    const answer = async (runId: string, amount: number): Promise<void> => {
+      await until('the question is open', async () => {
+        return (await service.reviews.open({ runId, kinds: ['QUESTION'] })).length > 0
+      })
+      const [review] = await service.reviews.open({ runId, kinds: ['QUESTION'] })
+      await decide(service, review?.reviewId ?? '', { action: 'EDIT', input: { amount } })
+    }
+    await service.submit({ runId: 'run-1', inputs: { order: 'o-1' } })
+    await send('checked', 'all', 'e-1')
+    await send('paid', 'o-1', 'e-2')
+    await answer('run-1', 7)
+    const whole = await outcome(service)
+    expect(whole).toMatchObject({ early: { eventId: 'e-1' }, paid: { eventId: 'e-2' } })
+    const log = await allEvents(service, 'run-1')
+    const ends = log.filter(({ type }) => isEnd(type)).map(({ seq }) => seq)
+    // Before each end, and after the last event.
+    for (const [n, at] of [0, ...ends.map((seq) => seq - 1), ends[2] ?? 0].entries()) {
+      const runId = `fork-${n}`
+      await service.forks.create('run-1', { at, runId })
+      await answer(runId, n)
+      expect(await outcome(service, runId)).toEqual({
+        ...(whole as object),
+        person: { arrived: true, data: { amount: n } },
+      })
+    }
+    // Another key is another wait.
+    await service.forks.create('run-1', { at: 0, runId: 'other', inputs: { order: 'o-2' } })
+    await until('the payment is awaited', async () => {
+      const [review] = await service.reviews.open({ runId: 'other', kinds: ['EVENT'] })
+      return review?.request.waitsFor?.[0]?.key === 'o-2'
+    })
+    await send('paid', 'o-2', 'e-3')
+    await answer('other', 0)
+    expect(await outcome(service, 'other')).toMatchObject({ paid: { eventId: 'e-3' } })
+    await service.close(close)
+  })
 })
 
 function isEnd(type: LoggedRunEvent['type']): boolean {

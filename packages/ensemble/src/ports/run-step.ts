@@ -69,6 +69,15 @@ export interface ResultGiven extends StepBase {
   readonly structured?: unknown
 }
 
+/** Records an event that a wait of the parent got after the start of a fork; the same wait of the fork gets it again. */
+export interface EventGiven extends StepBase {
+  readonly kind: 'event_given'
+  readonly taskName: string
+  /** The wait: its attempt, slot and basis as in the parent. */
+  readonly wait: Pick<ReviewOpenedStep, 'attempt' | 'slot' | 'basis'>
+  readonly decision: ReviewAnswer
+}
+
 /** Records a cancel of the run. */
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
@@ -356,6 +365,7 @@ export type RunStep =
   | TasksChanged
   | RunForkedStep
   | ResultGiven
+  | EventGiven
   | CancelAsked
   | ModelSwitchedStep
   | ModelCallFailed

@@ -7,16 +7,17 @@
 import { cachePerObject, computeJsonDigest } from '@tutti/core/internal'
 
 import { describeTask } from '../definition/manifest.ts'
-import { toOperationId } from '../scope/recorded-operations.ts'
+import { isWaitSlot, toOperationId } from '../scope/recorded-operations.ts'
 import { StepLog, type TaskLog } from '../scope/step-log.ts'
 import { createToolSlotPrefix } from './review-slots.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
+import type { ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ReviewQuestion } from './review-question.ts'
-import type { ReplayMode } from '@tutti/protocol/internal'
+import type { DecidingEvent, ReplayMode } from '@tutti/protocol/internal'
 
 /** A way to execute recorded work again. */
 type Repetition = 'resume' | 'fork' | ReplayMode
@@ -29,7 +30,8 @@ type DecisionReuse = 'all' | 'same basis' | 'none'
  *
  * - a resumed run, also with other code: those with the same basis, because they were made for this execution;
  * - a fork: none, because it is another execution. Work that was completed before the fork is not repeated, and an open
- *   review with the same basis stays open;
+ *   review with the same basis stays open. A wait with the same basis that an event or time has ended stays ended, because
+ *   that is no consent (ENS-G19);
  * - a replay: all, because it executes nothing that a person approved. The results of calls come from the record, and the
  *   log of the replay does not show the decisions as its own.
  */
@@ -48,20 +50,62 @@ export function isReusable(
 ): boolean {
   const reuse = DECISION_REUSE[replay ?? (isCopied ? 'fork' : 'resume')]
   if (reuse === 'all') return true
-  if (reuse === 'none' && closed !== undefined) return false
+  if (reuse === 'none' && closed !== undefined && !isEndedWait(opened, closed)) return false
   return opened.basis === basis
+}
+
+/** Whether a wait has ended without a person: by an event, or by its time. */
+function isEndedWait(
+  { slot }: StepOf<'gate_opened'>,
+  { decision, timedOut }: StepOf<'gate_closed'>,
+): boolean {
+  return isWaitSlot(slot) && (timedOut || findDecidingEvent(decision) !== undefined)
+}
+
+/** Returns the external event that decided a review; undefined if there is none. */
+function findDecidingEvent(decision: ReviewAnswer): DecidingEvent | undefined {
+  return 'input' in decision ? decision.event : undefined
+}
+
+/**
+ * Returns the steps by which a fork gets the events again that waits of its parent got after the start of the fork.
+ *
+ * @param copied steps of the parent that the fork copies.
+ * @param rest steps of the parent after them.
+ */
+export function listEventsForFork(
+  copied: readonly RunStep[],
+  rest: readonly RunStep[],
+): readonly StepOf<'event_given'>[] {
+  const opened = new Map(
+    [...copied, ...rest].flatMap((step) =>
+      step.kind === 'gate_opened' ? [[step.reviewId, step] as const] : [],
+    ),
+  )
+  return rest.flatMap((step): readonly StepOf<'event_given'>[] => {
+    if (step.kind !== 'gate_closed' || findDecidingEvent(step.decision) === undefined) return []
+    const review = opened.get(step.reviewId)
+    if (review === undefined) return []
+    const { taskName, attempt, slot, basis } = review
+    const { decision } = step
+    return [{ kind: 'event_given', runMs: 0, taskName, wait: { attempt, slot, basis }, decision }]
+  })
 }
 
 /**
  * Returns the reviews that a fork with these steps asks again, unless its request gives the output of their task: open
- * ones, and decided ones whose work is not completed.
+ * ones without a given event, and decided ones whose work is not completed.
  */
 export function listReviewsOfFork(steps: readonly RunStep[]): readonly StepOf<'gate_opened'>[] {
   const log = new StepLog(steps)
   return steps.filter((step): step is StepOf<'gate_opened'> => {
     if (step.kind !== 'gate_opened') return false
     const task = log.task(step.taskName)
-    if (task.hasEnded || task.findReview(step.slot, step.attempt)?.opened !== step) return false
+    const recorded = task.findReview(step.slot, step.attempt)
+    if (task.hasEnded || recorded?.opened !== step) return false
+    if (recorded.closed !== undefined && isEndedWait(step, recorded.closed)) return false
+    if (recorded.closed === undefined && log.findGivenEvent(step.taskName, step) !== undefined)
+      return false
     if (step.timing === 'BEFORE_EXECUTION') return true
     return step.attempt === task.progress().attempt && !isOfEndedCall(task, step)
   })

@@ -19,11 +19,13 @@
  * ENS-G15 A decision covers what the reviewer saw: the inputs of the run, the code and overrides of the task, and the
  *    question with its call or output. Their digest is recorded with the review, and the review is asked again wherever
  *    the digest differs.
- * ENS-G16 A fork reuses no decision for work that it executes.
+ * ENS-G16 A fork reuses no decision of a person for work that it executes.
  * ENS-G17 An open review whose digest differs is withdrawn before it is asked again.
  * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the answer's
  *    schema has the type `string`; with another schema it is the JSON value of the text, or the text when the schema
  *    accepts only that.
+ * ENS-G19 In a fork, a wait that an event or its time has ended in the copied part stays ended, and a wait gets the event
+ *    again that the same wait of the parent got later, both only with the same digest.
  */
 import { TuttiError, type Clock } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
@@ -234,7 +236,13 @@ export class Reviews {
     recorded.promise.catch(() => undefined)
     try {
       // Start to wait first: a listener of the event below can decide the review synchronously.
-      const end = this.#wait(scope, { review, question, recorded: recorded.promise })
+      const given = scope.run.log.findGivenEvent(scope.identity.taskName, {
+        attempt: scope.identity.attempt,
+        slot: question.slot,
+        basis,
+      })
+      const waiting = { review, question, recorded: recorded.promise }
+      const end = this.#wait(scope, waiting, given?.decision)
       if (earlier === undefined) emitRequested(scope, review, { slot: question.slot, basis })
       this.#askReviewer(review.reviewId)
       if (isReleasable(review) && this.#open.has(review.reviewId)) {
@@ -314,6 +322,7 @@ export class Reviews {
   #wait(
     scope: TaskScope,
     waiting: Pick<WaitingReview, 'review' | 'question' | 'recorded'>,
+    given: ReviewAnswer | undefined,
   ): Promise<ReviewEnd> {
     const { review, question } = waiting
     const { clock } = this.#options
@@ -350,6 +359,7 @@ export class Reviews {
       const mayNotBegin = review.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
       if (mayNotBegin !== undefined) settle({ kind: 'failed', error: mayNotBegin })
       else if (signal.aborted) onAbort()
+      else if (given !== undefined) settle({ kind: 'decided', decision: given })
       else if (leftMs <= 0) settle({ kind: 'timed_out' })
       else signal.addEventListener('abort', onAbort, { once: true })
     })

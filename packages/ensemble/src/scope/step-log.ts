@@ -6,6 +6,7 @@ import { findChosen, ReplayRecord, selectFrozenSteps } from './replay-record.ts'
 import { ZERO_USAGE } from '../usage/usage.ts'
 
 import type {
+  EventGiven,
   ResultGiven,
   Revision,
   RunStep,
@@ -21,6 +22,7 @@ export class StepLog {
   readonly #tasks = new Map<string, TaskLog>()
   readonly #runSteps: RunStep[] = []
   readonly #given = new Map<string, GivenResult>()
+  readonly #givenEvents: EventGiven[] = []
   /** Mode in which the run replays another one; undefined if it does not. */
   readonly replay: ReplayMode | undefined
   /** Steps of the replayed run; empty in a run that replays none. */
@@ -64,6 +66,18 @@ export class StepLog {
     return given?.attempt === attempt ? given.step : undefined
   }
 
+  /** Returns the event that a wait of a fork gets, because the same wait of its parent got it; undefined if there is none. */
+  findGivenEvent(taskName: string, wait: EventGiven['wait']): EventGiven | undefined {
+    const { attempt, slot, basis } = wait
+    return this.#givenEvents.find(
+      (given) =>
+        given.taskName === taskName &&
+        given.wait.attempt === attempt &&
+        given.wait.slot === slot &&
+        given.wait.basis === basis,
+    )
+  }
+
   /**
    * Returns the task that a choice let run; null if it skipped all of them, undefined if it must be made. A replay makes no
    * choice that is in its record.
@@ -105,7 +119,7 @@ export class StepLog {
       if (step.kind === 'result_given') {
         const { attempt, begun } = this.task(step.taskName).progress()
         this.#given.set(step.taskName, { attempt: begun ? attempt + 1 : attempt, step })
-      }
+      } else if (step.kind === 'event_given') this.#givenEvents.push(step)
       return
     }
     const log = this.#tasks.get(step.taskName) ?? new TaskLog()

@@ -3,9 +3,11 @@
  *
  * RUNS-E1 A fork at an event is what a crash right after that event would leave, in a new run.
  * RUNS-E3 The records of a fork count no usage of its parent.
+ * RUNS-E9 A fork has the events that waits of its parent got after its start, for the same waits.
  */
 import { TuttiError, type Clock } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
+import { listEventsForFork } from '@tutti/ensemble/internal'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { toRecordChanges } from '../log/changes.ts'
@@ -90,15 +92,19 @@ export async function readForkedLog(
   // The steps after the start say which calls the fork repeats.
   const areRead = parent.startedAt === undefined || steps.length > 0
   if (!areCopied || !areRead) throw stepsNotRetained(runId)
+  const rest = steps.slice(copied.length)
   const fork: ForkedLog = {
     parent: { runId, at },
     changes: changes.map((change) => withNewReviewId(change, open)),
     copiedSteps: copied.length,
     reviewIds: open,
     events: [{ type: 'run_forked', forkedAt: isoNow(clock), parentRunId: runId, at }],
-    steps: [{ kind: 'run_forked', runMs: 0, startedAt: forkedAt }],
+    steps: [
+      { kind: 'run_forked', runMs: 0, startedAt: forkedAt },
+      ...listEventsForFork(copied, rest),
+    ],
   }
-  return { fork, copied, rest: steps.slice(copied.length) }
+  return { fork, copied, rest }
 }
 
 /** Returns the sequence number of the last event to copy. */

@@ -56,7 +56,7 @@ export function previewFork(previewed: PreviewedFork): ForkPreview {
     withoutEstimate: tasks.flatMap(({ name, action, estimate }) =>
       action === 'EXECUTED' && estimate === undefined ? [name] : [],
     ),
-    reviews: listReviewsOfFork(copied)
+    reviews: listReviewsOfFork([...copied, ...fork.steps])
       .filter(({ taskName }) => !given.has(taskName))
       .map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
     repeatedCalls: [...repeatedCalls],
