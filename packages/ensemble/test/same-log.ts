@@ -68,19 +68,27 @@ function keepEnded(events: readonly RunEvent[]): RunEvent[] {
   })
 }
 
-/** Returns the ids of the reviews that a fork asks again: those of work that had not ended, without the open ones. */
+/**
+ * Returns the ids of the reviews that a fork asks again: those of work that had not ended, without the open ones and without
+ * the waits that an event or time has ended.
+ */
 function findRepeatedReviews(
   events: readonly RunEvent[],
   endedAttempts: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const closed = new Set<string>()
+  const waits = new Set<string>()
   const endedTasks = new Set<string>()
   const endedCalls = new Set<string>()
   for (const event of events) {
     if (event.type === 'tool_called') endedCalls.add(toAttemptCall(event))
     else if (event.type === 'task_completed' || event.type === 'task_failed') {
       endedTasks.add(event.taskName)
-    } else if ('reviewId' in event && event.type !== 'review_requested') closed.add(event.reviewId)
+    } else if (event.type === 'review_requested') {
+      if (event.waitsFor !== undefined) waits.add(event.reviewId)
+    } else if ('reviewId' in event && !(waits.has(event.reviewId) && isEndOfWait(event))) {
+      closed.add(event.reviewId)
+    }
   }
   return new Set(
     events.flatMap((event) => {
@@ -89,6 +97,13 @@ function findRepeatedReviews(
       const hasEnded = endedAttempts.has(toAttempt(event)) || endedCalls.has(toAttemptCall(event))
       return isBefore(event) || !hasEnded ? event.reviewId : []
     }),
+  )
+}
+
+function isEndOfWait(event: RunEvent): boolean {
+  return (
+    event.type === 'review_timed_out' ||
+    (event.type === 'review_decided' && event.event !== undefined)
   )
 }
 

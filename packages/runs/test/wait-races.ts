@@ -411,7 +411,7 @@ export class WaitRace {
         readonly eventId?: string
         readonly arrived: boolean
       }[]
-      const ends = listEnds(log, fork)
+      const ends = listDecisions(log, fork)
       const ids = (list: readonly (string | undefined)[]) => list.filter((id) => id !== undefined)
       expect(ids(outcomes.map(({ eventId }) => eventId)).toSorted(), runId).toEqual(
         ids(ends.map(({ event }) => event?.id)).toSorted(),
@@ -436,7 +436,6 @@ export class WaitRace {
       expect(first.length, `${id} won in ${runs.join(' and ')}`).toBeLessThanOrEqual(1)
       if (this.#accepted.has(id)) expect(state, `${id} is stored`).toBeDefined()
       expect(state?.kind, `${id} has an end`).not.toBe('assigned')
-      if (state?.kind === "delivered" && state.runId !== first[0]) process.stderr.write(JSON.stringify({id, runs, first, state, fork: this.#forks.get(String(state.runId)), logs: [...logs].map(([r,l])=>[r,l.filter(e=>"event" in e || e.type==="run_forked").map(e=>[e.seq,e.type,e.event?.id])])})+"\n")
       expect(state?.kind === 'delivered' ? [state.runId] : [], `state of ${id}`).toEqual(first)
       const [winner] = first
       if (event.runId !== undefined && winner !== undefined) expect(winner).toBe(event.runId)
@@ -483,7 +482,11 @@ function assertOneEnd(
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index))
 }
 
-/** Returns the decisions that the handler of a run has got. */
-function listEnds(log: readonly LoggedRunEvent[], _fork: RaceFork | undefined) {
-  return log.filter((event) => event.type === 'review_decided')
+/** Returns the decisions that the handler of a run has got. A fork asks people again. */
+function listDecisions(log: readonly LoggedRunEvent[], fork: RaceFork | undefined) {
+  return log.filter(
+    (event) =>
+      event.type === 'review_decided' &&
+      (fork === undefined || event.seq > fork.at || event.event !== undefined),
+  )
 }
