@@ -188,6 +188,7 @@ export class WaitRace {
     await Promise.all(this.#working)
     for (const { mortal } of this.#processes) mortal.spare()
     while (this.#working.size > 0) await Promise.all(this.#working)
+    await this.#addForks()
     await this.#assertNoneLost()
     await this.#endRuns()
     await this.#check()
@@ -320,14 +321,15 @@ export class WaitRace {
     const at = Math.floor(this.#random() * (lastSeq + 1))
     this.#names += 1
     const runId = `fork-${this.#names}`
-    const forked = await this.#call(
-      (service) => service.forks.create(parent, { at, runId }),
-      ['BAD_REQUEST'],
-    )
-    const exists = forked ?? (await this.#stored().runs.get(runId))
-    if (exists === undefined) return
-    this.#runs.add(runId)
     this.#forks.set(runId, { parent, at })
+    await this.#call((service) => service.forks.create(parent, { at, runId }), ['BAD_REQUEST'])
+  }
+
+  /** Adds the forks that exist: a process can die after it has created one. */
+  async #addForks(): Promise<void> {
+    for (const runId of this.#forks.keys()) {
+      if ((await this.#stored().runs.get(runId)) !== undefined) this.#runs.add(runId)
+    }
   }
 
   #stored(): RunStorage {
