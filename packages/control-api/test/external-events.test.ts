@@ -171,13 +171,104 @@ describe('a link of an event', () => {
     ['was removed', undefined],
     ['lost its scope', ['runs:read']],
   ])('[API-L2] A link whose key %s is not found', async (_, scopes) => {
-    const signer = { signingKey: () => Buffer.from('secret') }
+    const signer = { signingKey: (purpose: string) => Buffer.from(`secret of ${purpose}`) }
     const [issuer] = KEYS
     const content = { issuer: 'shop', id: 'link-1', name: 'paid', expiresAt: 10 }
     const token = createEventToken(content, issuer, signer)
     const keys = scopes === undefined ? KEYS.slice(1) : [keyed('shop', 'shop-key', scopes)]
     expect(readEventToken(token, { keys: KEYS, now: 1 }, signer)).toEqual(content)
     expect(() => readEventToken(token, { keys, now: 1 }, signer)).toThrow('was revoked')
+  })
+})
+
+describe('a callback URL of a handler', () => {
+  const urls: string[] = []
+  const order = task({
+    name: 'order',
+    description: 'Order {order}',
+    async handler({ callbackUrl, step, waitFor, inputs }) {
+      const shipped = { name: 'shipped', key: inputs['order'] ?? '' }
+      await step('order', async () => {
+        urls.push(await callbackUrl(shipped))
+      })
+      const url = await callbackUrl(shipped)
+      const outcome = await waitFor(shipped, { schema: Type.Object({ parcel: Type.String() }) })
+      return { outcome, isSame: url === urls.at(-1) }
+    },
+  })
+  const orders = ensemble({ name: 'orders', model: scriptedModel([]), tasks: [order] })
+  const publicUrl = 'https://runs.example.com/'
+  const toPath = (url: string | undefined): string => new URL(url ?? '').pathname
+
+  async function openOrders(clock = fakeClock(Date.now())) {
+    const keys = [apiKey('all-key', { name: 'all', scopes: ['admin'] })]
+    return openServer({ ensembles: [orders], apiKeys: keys, publicUrl, clock })
+  }
+
+  async function submit(api: TestServer): Promise<string> {
+    urls.length = 0
+    const body = { inputs: { order: 'o-1' } }
+    const { runId } = await (await api.post('/api/runs', body, ADMIN)).json()
+    await expect.poll(() => urls.length).toBe(1)
+    return runId
+  }
+
+  const ADMIN = { authorization: 'Bearer all-key' }
+
+  async function readRun(api: TestServer, runId: string) {
+    return (await api.get(`/api/runs/${runId}`, { headers: ADMIN })).json()
+  }
+
+  it('[API-L1] [API-L4] A service without a key sends the event of a callback URL once, however late', async () => {
+    const clock = fakeClock(Date.now())
+    await using api = await openOrders(clock)
+    const runId = await submit(api)
+    expect(urls[0]).toMatch(/^https:\/\/runs\.example\.com\/api\/event-links\//)
+    // Longer than events are stored.
+    await clock.advance(30 * 86_400_000)
+    const path = toPath(urls[0])
+    expect((await api.post(path, { parcel: 1 })).status).toBe(422)
+    expect((await api.post(path, { parcel: 'p-1' })).status).toBe(202)
+    await expect.poll(async () => (await readRun(api, runId)).status).toBe('COMPLETED')
+    const [{ output }] = (await readRun(api, runId)).tasks
+    expect(JSON.parse(output)).toMatchObject({ outcome: { data: { parcel: 'p-1' } }, isSame: true })
+    // The service repeats its request, because it got no answer.
+    const again = await api.post(path, { parcel: 'p-1' })
+    expect([again.status, (await again.json()).status]).toEqual([202, 'DELIVERED'])
+    expect((await api.post(path, { parcel: 'p-2' })).status).toBe(409)
+  })
+
+  it('[API-L2] [API-L4] A callback URL is not found once its run has ended, or when it is forged', async () => {
+    await using api = await openOrders()
+    const runId = await submit(api)
+    const path = toPath(urls[0])
+    const [payload = '', signature = ''] = (path.split('/').at(-1) ?? '').split('.')
+    const content = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify({ ...content, key: 'o-2' })).toString('base64url')
+    expect((await api.post(`/api/event-links/${forged}.${signature}`, {})).status).toBe(404)
+    await api.post(`/api/runs/${runId}/cancel`, {}, ADMIN)
+    await expect.poll(async () => (await readRun(api, runId)).status).toBe('CANCELLED')
+    const late = await api.post(path, { parcel: 'p-1' })
+    expect([late.status, (await late.json()).message]).toEqual([
+      404,
+      'This link has expired: its run has ended',
+    ])
+  })
+
+  it('[API-L4] A link that a caller creates for one run has no other expiry', async () => {
+    await using api = await openOrders()
+    const runId = await submit(api)
+    const body = { key: 'o-1', runId }
+    const link = await (await api.post('/api/events/shipped/links', body, ADMIN)).json()
+    expect(link).toEqual({ id: expect.any(String), path: expect.any(String) })
+    expect((await api.post(link.path, { parcel: 'p-1' })).status).toBe(202)
+  })
+
+  it('A handler on a server without a public URL is told to set it', async () => {
+    await using api = await openServer({ ensembles: [orders] })
+    const { runId } = await (await api.post('/api/runs', { inputs: { order: 'o-1' } })).json()
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('FAILED')
+    expect((await api.detail(runId)).error).toContain('set "publicUrl"')
   })
 })
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
+import { createCallbackUrls, serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import type { ModelRequest } from '@tutti/ensemble/adapter'
@@ -92,8 +92,14 @@ export async function openServer({
   })
   const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
   const models = modelCatalog({ small: model }, { tiers })
+  const { surface = 'all', publicUrl } = options
   const storage = await sqliteRunStorage(path)
-  const runs = createRunService(storage, ensembles ?? [band], { logger, models, ...limits })
+  const runs = createRunService(storage, ensembles ?? [band], {
+    logger,
+    models,
+    ...(publicUrl === undefined ? {} : { callbackUrl: createCallbackUrls({ storage, publicUrl }) }),
+    ...limits,
+  })
   const server = await serveControlApi(
     {
       runs,
@@ -107,7 +113,6 @@ export async function openServer({
   )
   if (beforeStart === undefined) await runs.start()
   else void beforeStart.then(() => runs.start())
-  const { surface = 'all' } = options
   const get = (route: string, init: RequestInit = {}) =>
     checkedFetch(`${server.url}${route}`, init, { surface })
   const post = (route: string, body: unknown, headers: Record<string, string> = {}) =>

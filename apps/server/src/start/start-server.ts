@@ -6,6 +6,7 @@ import { errorMessage } from '@tutti/core/internal'
 import { agentEnsemble } from '@tutti/compat-agentensemble'
 import { jamJet } from '@tutti/compat-jamjet'
 import {
+  createCallbackUrls,
   serveControlApi,
   serverMetrics,
   type ControlApiOptions,
@@ -35,6 +36,7 @@ import { createTracing } from './telemetry.ts'
 
 import type { LimitsConfig, TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
+import type { RunStorage } from '@tutti/runs/adapter'
 import type { RunTracing } from '@tutti/telemetry'
 import type { TracedServiceOptions } from '@tutti/telemetry/internal'
 
@@ -101,6 +103,7 @@ export async function startServer(
       tools,
       models,
       profiles: config.profiles ?? {},
+      ...callbackOptions(config, environment, storage),
       logger,
       redact: (event) => secrets.value(event),
       toolMetrics: metrics.runs.toolMetrics,
@@ -162,6 +165,16 @@ function scheduleOptions(
       runs: findRuns,
     }),
   }
+}
+
+/** Returns the option of the run service by which handlers get callback URLs, if the server has a public URL. */
+function callbackOptions(
+  { publicUrl }: Pick<TuttiConfig, 'publicUrl'>,
+  { ticketSecret }: Pick<Environment, 'ticketSecret'>,
+  storage: Pick<RunStorage, 'secrets'>,
+): Pick<RunServiceOptions, 'callbackUrl'> {
+  if (publicUrl === undefined) return {}
+  return { callbackUrl: createCallbackUrls({ storage, publicUrl, ticketSecret }) }
 }
 
 /** A run service, and the watch over the clients of its runs. */

@@ -1,12 +1,13 @@
 /**
  * Links with which callers without a key send one external event. They are not stored. Each is signed for the key that created
- * it, with a secret that the processes of a server share.
+ * it, or for the run that asked for it, with a secret that the processes of a server share.
  *
  *   base64url({"issuer","id","name","key","runId","expiresAt"}) . base64url(HMAC-SHA256)
  *
  * API-L1 A link sends one event: its name, key, run and id are signed, and an event counts once under its id.
  * API-L2 A link is valid until it expires, and while its key exists, is unchanged, has not expired and has `events:send`.
  * API-L3 A link reveals nothing: its answer has no id of a run, and an invalid one is not found.
+ * API-L4 A link for one run is valid until that run ends, if it has no expiry of its own. One that a run asked for needs no key.
  */
 import { TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
@@ -30,14 +31,26 @@ const MAX_LENGTH = 4_096
 /** Separates the signatures of links from other signatures with the same secret. */
 const PURPOSE = 'tutti event link v1'
 
+/** Separates the signatures of links that runs ask for from those of the links of callers. */
+const CALLBACK_PURPOSE = 'tutti callback v1'
+
 /** Returns the token of a link. @param key key of the caller; undefined on a server without keys */
 export function createEventToken(
   content: EventLinkContent,
   key: ApiKey | undefined,
   signer: Signer,
 ): string {
+  return signContent(content, signer.signingKey(PURPOSE, key))
+}
+
+/** Returns the token of a link that a run asks for. */
+export function createCallbackToken(content: EventLinkContent, signer: Signer): string {
+  return signContent(content, signer.signingKey(CALLBACK_PURPOSE, undefined))
+}
+
+function signContent(content: EventLinkContent, signingKey: Buffer): string {
   const payload = encodePayload(content)
-  return `${payload}.${signPayload(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
+  return `${payload}.${signPayload(payload, signingKey).toString('base64url')}`
 }
 
 /**
@@ -55,15 +68,19 @@ export function readEventToken(
   const given = Buffer.from(signature, 'base64url')
   const issuer = decoded.ok ? decoded.value.issuer : undefined
   const candidates = keys.length === 0 ? [undefined] : keys.filter(({ name }) => name === issuer)
-  const isSigned = candidates.some(
-    (key) =>
-      isSameSignature(given, signPayload(payload, signer.signingKey(PURPOSE, key))) &&
-      (key === undefined || canSend(key, now)),
-  )
+  const isSignedWith = (signingKey: Buffer): boolean =>
+    isSameSignature(given, signPayload(payload, signingKey))
+  const isSigned =
+    isSignedWith(signer.signingKey(CALLBACK_PURPOSE, undefined)) ||
+    candidates.some(
+      (key) =>
+        isSignedWith(signer.signingKey(PURPOSE, key)) && (key === undefined || canSend(key, now)),
+    )
   if (!decoded.ok || !isSigned) {
     throw new TuttiError('NOT_FOUND', 'This link was not created by this server, or was revoked')
   }
-  if (now >= decoded.value.expiresAt) throw new TuttiError('NOT_FOUND', 'This link has expired')
+  const { expiresAt = Infinity } = decoded.value
+  if (now >= expiresAt) throw new TuttiError('NOT_FOUND', 'This link has expired')
   return decoded.value
 }
 

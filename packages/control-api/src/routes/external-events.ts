@@ -1,5 +1,6 @@
 /** Receives external events, and creates links with which callers without a key send them. */
-import { decode, ROUTES } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { decode, isTerminalRunStatus, ROUTES } from '@tutti/protocol'
 import {
   EventLinkBody,
   ExternalEventName,
@@ -49,17 +50,18 @@ export function externalEventRoutes(
         const { expiresInMs, ...event } = await readJsonBody(request, EventLinkBody, maxBodyBytes)
         assertName(name)
         addSubject({ target: name })
-        const expiresAt = Math.min(
-          clock.now() + chooseLifetime(expiresInMs, runs.externalEvents.maxAgeMs),
-          caller.expiresAt,
-        )
+        const lifetimeMs = chooseLifetime(expiresInMs, event, runs.externalEvents.maxAgeMs)
+        const expiresAt = Math.min(clock.now() + lifetimeMs, caller.expiresAt)
+        const expiry = Number.isFinite(expiresAt) ? { expiresAt } : {}
         const id = `link-${crypto.randomUUID()}`
         const key = apiKeys.find((known) => known.name === caller.name)
-        const content = { issuer: key?.name ?? '', id, name, ...event, expiresAt }
+        const content = { issuer: key?.name ?? '', id, name, ...event, ...expiry }
         const link: EventLink = {
           path: `/api/event-links/${createEventToken(content, key, signer)}`,
           id,
-          expiresAt: new Date(expiresAt).toISOString(),
+          ...(expiry.expiresAt === undefined
+            ? {}
+            : { expiresAt: new Date(expiry.expiresAt).toISOString() }),
         }
         return Response.json(link, { status: 201 })
       },
@@ -74,6 +76,7 @@ export function externalEventRoutes(
           expiresAt: _,
           ...event
         } = readEventToken(token, { keys: apiKeys, now }, signer)
+        if (event.runId !== undefined) await assertWanted(runs, event.id, event.runId)
         const data = await readJsonBody(request, LinkedEventData, maxBodyBytes)
         const { id, state } = await runs.externalEvents.receive({
           ...event,
@@ -95,19 +98,41 @@ function assertName(name: string): void {
   throw badRequest('event', [{ path: '/name', message }])
 }
 
+/**
+ * Checks that a link for one run can still have an effect: that the run has not ended, or that it had the event before.
+ *
+ * @throws {TuttiError} NOT_FOUND.
+ */
+async function assertWanted(
+  runs: Pick<ResolvedControlApiOptions['runs'], 'record' | 'externalEvents'>,
+  eventId: string,
+  runId: string,
+): Promise<void> {
+  const run = await runs.record(runId)
+  if (run !== undefined && !isTerminalRunStatus(run.status)) return
+  if ((await runs.externalEvents.state(eventId))?.kind === 'delivered') return
+  throw new TuttiError('NOT_FOUND', 'This link has expired: its run has ended')
+}
+
 /** Longest validity of a link when events are stored for ever, in milliseconds: 1 year. */
 const MAX_LINK_MS = 31_536_000_000
 
 /**
- * Returns the time for which a link is valid. Its event must be known until then, so that it counts once.
+ * Returns the time for which a link is valid. Its event must be known until then, so that it counts once: one for a run is
+ * known until the run ends.
  *
  * @throws {TuttiError} BAD_REQUEST.
  */
-function chooseLifetime(wantedMs: number | undefined, maxAgeMs: number): number {
-  const maxMs = Math.min(maxAgeMs, MAX_LINK_MS)
+function chooseLifetime(
+  wantedMs: number | undefined,
+  { runId }: EventLinkBody,
+  maxAgeMs: number,
+): number {
+  if (wantedMs === undefined && runId !== undefined) return Infinity
+  const maxMs = Math.min(runId === undefined ? maxAgeMs : Infinity, MAX_LINK_MS)
   const ms = wantedMs ?? maxMs
   if (ms <= maxMs) return ms
-  const message = `must be at most ${maxMs}, the time for which events are stored, got ${ms}`
+  const message = `must be at most ${maxMs}, the time for which the event is known, got ${ms}`
   throw badRequest('request body', [{ path: '/expiresInMs', message }])
 }
 

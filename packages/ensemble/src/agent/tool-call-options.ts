@@ -15,6 +15,7 @@ import {
 } from './tool-events.ts'
 import { createToolReviewer } from './tool-reviewer.ts'
 
+import type { CreateCallbackUrl } from '../definition/wait.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
@@ -27,6 +28,8 @@ export interface RunTooling {
   readonly traceparent: () => string
   /** The request of the agent or MCP client that started the run. */
   readonly request: CallerRequest | undefined
+  /** Creates callback URLs; undefined without a server. */
+  readonly callbackUrl: CreateCallbackUrl | undefined
   /** Returns the options that are the same for all calls of the run. */
   readonly shared: () => SharedCallOptions
 }

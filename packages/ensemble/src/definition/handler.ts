@@ -2,6 +2,7 @@
 import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
 import type { HandlerOperations } from './operations.ts'
+import type { EventToAwait } from './wait.ts'
 import type { AgentTool, Logger, ToolResult } from '@tutti/core'
 import type { CallerRequest } from '@tutti/core/internal'
 
@@ -39,6 +40,13 @@ export interface HandlerContext extends HandlerOperations {
    * Key that is the same for every try at this work, so that a repeated call has its side effects only once.
    */
   readonly idempotencyKey: string
+  /**
+   * Returns a URL with which a service without a key sends one event to this run, to hand over before `waitFor`: `POST` with the
+   * data as JSON. It is the same whenever the attempt asks for this event, also in a step, and valid until the run ends.
+   *
+   * @throws {TuttiError} CONFIG_INVALID for an invalid event, or if the run is not on a server with a public URL.
+   */
+  readonly callbackUrl: (event: EventToAwait) => Promise<string>
 }
 
 /**

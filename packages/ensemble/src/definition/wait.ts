@@ -27,6 +27,16 @@ import {
 /** An external event: its name, or its name with a separate correlation key. */
 export type EventToAwait = string | { readonly name: string; readonly key?: string }
 
+/** An event for which a handler asks for a URL. */
+export interface CallbackEvent extends Readonly<AwaitedEvent> {
+  readonly runId: string
+  readonly taskName: string
+  readonly attempt: number
+}
+
+/** Returns the URL with which a service without a key sends an event to a run, the same for the same event. */
+export type CreateCallbackUrl = (event: CallbackEvent) => string | Promise<string>
+
 /** External events of a wait: one, or any of several. */
 export type EventsToAwait = EventToAwait | { readonly any: readonly EventToAwait[] }
 

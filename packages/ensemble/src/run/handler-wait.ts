@@ -13,6 +13,7 @@ import {
   listAwaitedEvents,
   toTime,
   type EventsToAwait,
+  type EventToAwait,
   type WaitLimit,
   type WaitForOptions,
   type WaitOutcome,
@@ -20,6 +21,8 @@ import {
 } from '../definition/wait.ts'
 
 import type { ReviewOutcome } from '../reviews/review-end.ts'
+import type { RunTooling } from '../agent/tool-call-options.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { OperationFrame } from './operation-frame.ts'
 
 /** Waits for events, or returns the recorded end; see `HandlerOperations.waitFor`. */
@@ -76,6 +79,23 @@ export async function sleepUntil(
   })
   const read = (value: unknown) => Promise.resolve({ ok: true, value } as const)
   await readOutcome(frame, outcome, { read, invalid: '' })
+}
+
+/** Returns the URL with which a service sends an event to a run; see `HandlerContext.callbackUrl`. */
+export async function createCallbackUrl(
+  { run, identity }: TaskScope,
+  { callbackUrl }: Pick<RunTooling, 'callbackUrl'>,
+  event: EventToAwait,
+): Promise<string> {
+  const { taskName, attempt } = identity
+  const what = `Task "${taskName}" cannot have a callback URL`
+  const [awaited] = listAwaitedEvents(event, undefined)
+  const problems = awaited === undefined ? [] : findAwaitedProblems([awaited])
+  if (awaited === undefined || problems.length > 0) throw invalidWait(what, problems)
+  if (callbackUrl !== undefined) {
+    return callbackUrl({ ...awaited, runId: run.runId, taskName, attempt })
+  }
+  throw invalidWait(what, ['the run is not on a server that has a public URL: set "publicUrl"'])
 }
 
 interface Wait {

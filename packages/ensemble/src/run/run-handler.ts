@@ -12,6 +12,7 @@ import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 import { digestHandlerInput } from './handler-input.ts'
 import { Operations } from './handler-operations.ts'
+import { createCallbackUrl } from './handler-wait.ts'
 import { callFromHandler } from './handler-tool.ts'
 
 import type { FrameSettings, OperationFrame, OperationSettings } from './operation-frame.ts'
@@ -297,6 +298,10 @@ class CallContext implements HandlerContext {
   /** Runs the compensations of the handler, and returns the error of the attempt. */
   async undo(failure: TuttiError): Promise<TuttiError> {
     return this.#operations?.compensations.run(failure) ?? failure
+  }
+
+  get callbackUrl(): HandlerContext['callbackUrl'] {
+    return async (event) => createCallbackUrl(this.#scope, this.#settings.tooling, event)
   }
 
   get task(): HandlerContext['task'] {

@@ -10,6 +10,7 @@ import type { RunStep } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../ports/run-reviewer.ts'
 import type { TextLimits } from '../definition/text-limits.ts'
+import type { CreateCallbackUrl } from '../definition/wait.ts'
 import type { Clock, Logger, ToolMetrics } from '@tutti/core'
 import type { CallerRequest, OptionNames } from '@tutti/core/internal'
 import type { RunEvent } from '@tutti/protocol'
@@ -114,6 +115,8 @@ export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunP
   readonly textLimits?: TextLimits
   /** Receives the metrics of tool calls. */
   readonly toolMetrics?: ToolMetrics
+  /** Creates the URLs of `callbackUrl` of handlers. @default handlers cannot ask for any */
+  readonly callbackUrl?: CreateCallbackUrl
 }
 
 /** Names of the options of a run. */
@@ -141,6 +144,7 @@ export const RUN_OPTION_NAMES = {
   verbose: true,
   toolLogTruncateLength: true,
   toolMetrics: true,
+  callbackUrl: true,
   onRateLimitWait: true,
   reflections: true,
   memories: true,

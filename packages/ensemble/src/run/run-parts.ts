@@ -192,7 +192,7 @@ function createServices(
 
 function createTooling(
   { maxConcurrentToolCalls, review }: ResolvedEnsemble,
-  { toolMetrics, clock, traceparent, tracestate, request, clientTools = [] }: RunOptions,
+  { toolMetrics, clock, traceparent, tracestate, request, callbackUrl, clientTools = [] }: RunOptions,
   reviews: Reviews,
 ): RunTooling {
   // Many runs need neither a trace nor tools, so both are created on first use.
@@ -202,6 +202,7 @@ function createTooling(
     reviews,
     clientTools: clientTools.map(createClientTool),
     request,
+    callbackUrl,
     traceparent() {
       trace ??= newTraceparent()
       return trace

@@ -34,7 +34,7 @@ export function toExecutionOptions(
   // Every write to an unowned run has an event, so the first owner of a run without one finds no steps.
   const isNew = epoch === 1 && lastSeq === 0
   const { models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-  const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
+  const { profiles, toolMetrics, callbackUrl, maxEventBytes, maxStoredRunBytes } = settings
   const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
   return {
     ensemble: () => ensembles.build(run),
@@ -56,6 +56,7 @@ export function toExecutionOptions(
     memories: storage.memories,
     reflections: storage.reflections,
     toolMetrics,
+    callbackUrl,
     onRateLimitWait: (waitedMs) => {
       reportActivity(settings, { kind: 'rate_limited', runId, waitedMs })
     },

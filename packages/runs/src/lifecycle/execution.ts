@@ -81,6 +81,7 @@ export interface ExecutionOptions {
   readonly reflections?: ReflectionStore | undefined
   /** Counts its tool calls. */
   readonly toolMetrics?: ToolMetrics | undefined
+  readonly callbackUrl?: CreateCallbackUrl | undefined
   /** Called with the time that a model call waited under a rate limit, in milliseconds. */
   readonly onRateLimitWait?: ((waitedMs: number) => void) | undefined
   /** Called when the run gives its slot back because it waits for a person. */
@@ -280,7 +281,7 @@ export class Execution {
   #start(steps: readonly RunStep[]): RunHandle {
     const { models, prices, clock, logger } = this.#options
     const { profiles, memories, reflections, textLimits } = this.#options
-    const { toolMetrics, onRateLimitWait } = this.#options
+    const { toolMetrics, callbackUrl, onRateLimitWait } = this.#options
     const { run } = this.#claim
     const {
       options = {},
@@ -330,6 +331,7 @@ export class Execution {
       ...field('memories', memories),
       ...field('reflections', reflections),
       ...field('toolMetrics', toolMetrics),
+      ...field('callbackUrl', callbackUrl),
       ...field('onRateLimitWait', onRateLimitWait),
       ...(steps.length === 0
         ? {}

@@ -10,7 +10,8 @@
  * RUNS-EV4 An event for one run is paired only with waits of that run, is refused after its end, and is deleted with it.
  * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored.
  * RUNS-EV6 A wait whose time has passed gets no event.
- * RUNS-EV7 Events are deleted when their age exceeds the retention, unless they are assigned.
+ * RUNS-EV7 Events are deleted when their age exceeds the retention, unless they are assigned, or are for one run that has not
+ *    ended.
  */
 import type { AwaitedEvent } from '@tutti/protocol/internal'
 

@@ -139,7 +139,12 @@ export class RunExternalEvents {
     return { id, state: state ?? { kind: 'free' } }
   }
 
-  /** Time for which an id of an event is known, in milliseconds. */
+  /** Returns the progress of an event; undefined for an unknown id. */
+  state(id: string): Promise<ExternalEventState | undefined> {
+    return this.#options.storage.externalEvents.state(id)
+  }
+
+  /** Time for which the id of an event that is not for one run is known, in milliseconds. */
   get maxAgeMs(): number {
     return this.#options.settings.maxStoredEventAgeMs
   }

@@ -21,7 +21,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { ReviewRules } from '../request/run-ensembles.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
-import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
+import type { CreateCallbackUrl, ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** Policies of resuming runs of other code. */
 export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
@@ -131,6 +131,8 @@ export interface RunServiceOptions {
   readonly onActivity?: readonly ActivityListener[]
   /** Returns the trace that a new run belongs to; it is stored with the run. @default the caller's trace */
   readonly traceNewRun?: TraceNewRun
+  /** Creates the URLs of `callbackUrl` of handlers, as `createCallbackUrls` of `@tutti/control-api`. @default handlers cannot ask for any */
+  readonly callbackUrl?: CreateCallbackUrl
   /** Clock of runs. @default that of the store, so that processes that share it agree */
   readonly clock?: Clock
   readonly logger?: Logger
@@ -157,6 +159,7 @@ export type ResolvedRunServiceOptions = Required<
     | 'prices'
     | 'toolMetrics'
     | 'traceNewRun'
+    | 'callbackUrl'
     | 'schedules'
     | 'authorizeSchedule'
   >
@@ -169,6 +172,7 @@ export type ResolvedRunServiceOptions = Required<
   readonly prices: Prices | undefined
   readonly toolMetrics: ToolMetrics | undefined
   readonly traceNewRun: TraceNewRun | undefined
+  readonly callbackUrl: CreateCallbackUrl | undefined
 }
 
 /**
@@ -315,6 +319,7 @@ export function resolveRunServiceOptions(
     redact: unchanged,
     toolMetrics: undefined,
     traceNewRun: undefined,
+    callbackUrl: undefined,
     schedules: undefined,
     authorizeSchedule: undefined,
     reviews: {},

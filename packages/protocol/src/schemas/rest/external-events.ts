@@ -21,7 +21,7 @@ export const SendEventBody = Type.Object(
     runId: Type.Optional(RunId),
     /** Data, up to 262,144 bytes of JSON; null when absent. It must match the schema of the wait. */
     data: Type.Optional(Type.Unknown()),
-    /** Id of the event, under which it counts once for 7 days; random when absent. */
+    /** Id of the event, under which it counts once for 7 days, with `runId` until the run ends; random when absent. */
     id: Type.Optional(RequestId),
   },
   CLOSED,
@@ -51,7 +51,10 @@ export const EventLinkBody = Type.Object(
     key: Type.Optional(ExternalEventKey),
     /** The only run whose waits get the event; the waits of all runs when absent. */
     runId: Type.Optional(RunId),
-    /** Time for which the link is valid, in milliseconds, at most that for which events are stored, which is the default. */
+    /**
+     * Time for which the link is valid, in milliseconds. By default until the run ends with `runId`, and else, which is also the
+     * maximum, as long as events are stored.
+     */
     expiresInMs: Type.Optional(PositiveLimit),
   },
   CLOSED,
@@ -64,7 +67,8 @@ export const EventLink = Type.Object({
   path: Type.String(),
   /** Id of the event. */
   id: Type.String(),
-  expiresAt: Instant,
+  /** Absent if the link is valid until its run ends. */
+  expiresAt: Type.Optional(Instant),
 })
 export type EventLink = Static<typeof EventLink>
 
@@ -80,8 +84,8 @@ export const EventLinkContent = Type.Object({
   name: ExternalEventName,
   key: Type.Optional(ExternalEventKey),
   runId: Type.Optional(RunId),
-  /** Time of expiry in milliseconds since 1970. */
-  expiresAt: Type.Number(),
+  /** Time of expiry in milliseconds since 1970; absent if the link is valid until its run ends. */
+  expiresAt: Type.Optional(Type.Number()),
 })
 export type EventLinkContent = Static<typeof EventLinkContent>
 

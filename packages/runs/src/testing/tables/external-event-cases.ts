@@ -207,6 +207,12 @@ export const externalEventCases: readonly StorageCase[] = [
       await owner.commit([decidedBy('wait-of-run-a', 'a')])
       strictEqual(await externalEvents.trim(1_000, 9), 1)
       strictEqual(await externalEvents.state('a'), undefined)
+      // An event for one run is needed until that run ends.
+      await add(storage, event('early', { runId: 'run-a', key: 'order-2' }))
+      await passTime(2_000)
+      strictEqual(await externalEvents.trim(1_000, 9), 0)
+      await owner.commit([result('run-a')])
+      strictEqual(await externalEvents.trim(1_000, 9), 1)
     },
   },
 ]

@@ -160,6 +160,9 @@ export class ExternalEventTable implements ExternalEventStore {
          SELECT n FROM $schema.external_events
          WHERE received_at < $now - ${this.#dialect.duration('$1')}
            AND (outcome IS NOT NULL OR run IS NULL)
+           AND NOT EXISTS (
+             SELECT 1 FROM $schema.runs
+             WHERE runs.id = external_events.wanted_run AND runs.ended_at IS NULL)
          ORDER BY received_at LIMIT $2) RETURNING n`,
       [finiteOrNull(maxAgeMs), clampCount(limit)],
     )
