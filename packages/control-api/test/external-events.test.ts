@@ -280,6 +280,32 @@ interface RefusedFields {
 }
 
 describe('a task of a request that waits', () => {
+  it('[RUNS-T4] A manager delegates a wait of a request by the name of its task, and gets the outcome', async () => {
+    const model = scriptedModel(({ messages, tools }) => {
+      const last = messages.at(-1)
+      if (last?.role === 'tool') return `All: ${last.content}`
+      if (!tools.some(({ name }) => name === 'delegate_task')) return 'done'
+      const delegation = { agentRole: 'payment', taskDescription: 'Wait for it' }
+      return { toolCalls: [{ name: 'delegate_task', arguments: delegation }] }
+    })
+    const band = ensemble({ name: 'band', model, tasks: [task({ description: 'Own' })] })
+    await using api = await openServer({ ensembles: [band], limits: { parkAfterMs: 1 } })
+    const body = {
+      tasks: [
+        { name: 'payment', description: 'Wait', waitFor: { event: 'paid', key: '{order}' } },
+        { name: 'write', description: 'Write' },
+      ],
+      inputs: { order: 'o-1' },
+      options: { workflow: 'HIERARCHICAL' },
+    }
+    const { runId } = await (await api.post('/api/runs', body)).json()
+    await expect.poll(async () => (await api.runs.status.load()).parked).toBe(1)
+    expect(await (await send(api, { key: 'o-1', data: 7 })).json()).toMatchObject({ runId })
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+    const { tasks } = await api.detail(runId)
+    expect(tasks.at(-1)?.output).toContain('"data":7')
+  })
+
   it('[RUNS-T8] A task of a request waits for each item of a list, and later tasks get the outcomes', async () => {
     const model = scriptedModel(({ messages }) => messages.at(-1)?.content ?? '')
     const band = ensemble({ name: 'band', model, tasks: [task({ description: 'Own' })] })
@@ -325,7 +351,6 @@ describe('a task of a request that waits', () => {
     [{ event: 'a', schema: { type: 'strin' } }, {}, 'Invalid schema of a wait'],
     [{ event: 'a' }, { outputSchema: { type: 'object' } }, 'output does not apply'],
     [{ event: 'a' }, { model: 'small' }, 'model does not apply'],
-    [{ event: 'a' }, { options: { workflow: 'HIERARCHICAL' } }, 'waitFor has no effect'],
   ])(
     '[RUNS-T8] The wait %j with %j is refused',
     async (waitFor, { options, ...fields }, problem) => {

@@ -1,8 +1,15 @@
 /** Tests of generated races for waits: events, timers, people, cancels, forks and dying processes. */
-import { describe, it } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { describe, expect, it } from 'vitest'
+
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { createRandom } from '../../ensemble/test/task-graphs.ts'
 import { STORES } from './stores.ts'
-import { createRace, WaitRace } from './wait-races.ts'
+import { WaitRace } from './wait-races.ts'
 
 /** Seeds from 1, or the seeds from `FROM:TO`; by default three. */
 const [LAST = 3, FIRST = 1] = (process.env['TUTTI_GENERATED_WAITS'] ?? '3')
@@ -15,13 +22,70 @@ const SEEDS = Array.from({ length: LAST - FIRST + 1 }, (_, index) => FIRST + ind
 /** Number of processes on a store. */
 const PROCESSES = { embedded: 1, postgres: 2 } as const
 
-describe.each(['embedded', 'postgres'] as const)('a generated race (%s)', (kind) => {
+const LONG = { timeout: 300_000 }
+
+describe.each(['embedded', 'postgres'] as const)('a generated race (%s)', LONG, (kind) => {
   it.each(SEEDS)(
-    '[RUNS-EV3] [RUNS-EV9] The race for waits of seed %i has one winner for each wait, and loses no event',
+    '[RUNS-EV3] [RUNS-EV9] [RUNS-E9] The race for waits of seed %i has one winner for each wait, and loses no event',
     async (seed) => {
       await using place = await STORES[kind]()
-      await new WaitRace(place, seed, {}).run(PROCESSES[kind])
+      await new WaitRace(place, seed).run(PROCESSES[kind])
     },
-    300_000,
   )
 })
+
+describe('a generated race whose runs execute in processes that are killed', LONG, () => {
+  /** The real processes take seconds to start. */
+  const seeds = process.env['TUTTI_GENERATED_WAITS'] === undefined ? [1] : SEEDS
+
+  it.each(seeds)(
+    '[RUNS-EV9] The race for waits of seed %i loses no event when its processes are killed',
+    async (seed) => {
+      await using database = await testDatabase()
+      const { url } = database
+      const workers = killedWorkers(url, seed)
+      const open = () => postgresRunStorage({ connectionString: url, maxConnections: 4 })
+      const place = { open, [Symbol.asyncDispose]: () => Promise.resolve() }
+      await new WaitRace(place, seed, { executes: false }).run(1)
+      expect(await workers.stop()).toBeGreaterThan(0)
+    },
+  )
+})
+
+/** Maximum number of processes that die; the next one lives. */
+const MAX_DEATHS = 3
+
+/** Starts a process that executes runs, and the next one whenever it has killed itself. */
+function killedWorkers(url: string, seed: number): { stop(): Promise<number> } {
+  const file = fileURLToPath(new URL('fixtures/racing-process.ts', import.meta.url))
+  const random = createRandom(seed)
+  let deaths = 0
+  let end: (() => void) | undefined
+  const work = async (): Promise<void> => {
+    for (let isStopped = false; !isStopped; ) {
+      const write = deaths < MAX_DEATHS ? 3 + Math.floor(random() * 40) : 0
+      const when = random() < 0.5 ? 'before' : 'after'
+      const child = spawn(
+        process.execPath,
+        ['--conditions=@tutti/source', file, url, String(write), when],
+        { stdio: ['ignore', 'ignore', 'inherit'] },
+      )
+      end = () => {
+        isStopped = true
+        child.kill('SIGKILL')
+      }
+      const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
+      expect(signal).toBe('SIGKILL')
+      if (!isStopped) deaths += 1
+    }
+  }
+  const working = work()
+  working.catch(() => undefined)
+  return {
+    async stop() {
+      end?.()
+      await working
+      return deaths
+    },
+  }
+}

@@ -82,7 +82,7 @@ export function buildRequestedTasks(
   const making = { catalogs, refusals, ...newRequestRoom() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals })
-  if (isLed) refuseUnderManager(bodies, refusals)
+  if (isLed) refuseSharedRoles(bodies, refusals)
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -242,24 +242,6 @@ function refuseUnusedLimit(
 /** Returns what all tasks of a request share: the time to compile schemas, and the number of handoffs. */
 function newRequestRoom(): Pick<MakingParts, 'time' | 'handoffs'> {
   return { time: newSchemaTime(), handoffs: { left: MAX_REQUEST_HANDOFFS } }
-}
-
-/** Refuses tasks that a manager cannot delegate. */
-function refuseUnderManager(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
-  refuseWaits(bodies, refusals)
-  refuseSharedRoles(bodies, refusals)
-}
-
-/** Refuses waits under a manager. */
-function refuseWaits(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
-  for (const [index, { waitFor }] of bodies.entries()) {
-    if (waitFor === undefined) continue
-    refusals.add(
-      'BAD_REQUEST',
-      `/tasks/${index}/waitFor`,
-      () => 'waitFor has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
-    )
-  }
 }
 
 /** Refuses tasks that begin with agents of the same role, by which their manager would delegate to them. */
