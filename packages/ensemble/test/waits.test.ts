@@ -8,7 +8,12 @@ import { joinRuns, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, nextTurn } from './watch-run.ts'
 
-import type { HandlerContext, TaskWait, WaitForOptions } from '../src/index.ts'
+import type {
+  CreateCallbackUrl,
+  HandlerContext,
+  TaskWait,
+  WaitForOptions,
+} from '../src/index.ts'
 
 const Payment = Type.Object({ amount: Type.Integer() })
 
@@ -155,6 +160,30 @@ describe('a wait for an event', () => {
   ])('The wait %j with %j is refused', async (event, options, problem) => {
     const run = startRecorded(team(({ waitFor }) => waitFor(event, options as WaitForOptions)))
     expect(await run.handle.result).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'CONFIG_INVALID', message: expect.stringContaining(problem) },
+    })
+  })
+})
+
+describe('a callback URL', () => {
+  it('[ENS-I6] A handler gets the URL of an event of its run, also in a step', async () => {
+    const callbackUrl: CreateCallbackUrl = ({ runId, taskName, attempt, name, key }) =>
+      [runId, taskName, attempt, name, key].join('/')
+    const asking = team(async ({ callbackUrl: create, step }) => [
+      await create('paid'),
+      await step('send', () => create({ name: 'paid', key: 'k' })),
+    ])
+    const { output } = await asking.run({}, { runId: 'run-1', callbackUrl })
+    expect(JSON.parse(output)).toEqual(['run-1/wait/1/paid/', 'run-1/wait/1/paid/k'])
+  })
+
+  it.each([
+    ['a b', 'name of an event', { callbackUrl: () => '' }],
+    ['paid', 'set "publicUrl"', {}],
+  ])('The callback URL of %j is refused with %s', async (event, problem, options) => {
+    const run = await team(({ callbackUrl }) => callbackUrl(event)).run({}, options)
+    expect(run).toMatchObject({
       status: 'FAILED',
       error: { code: 'CONFIG_INVALID', message: expect.stringContaining(problem) },
     })

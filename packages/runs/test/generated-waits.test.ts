@@ -52,8 +52,8 @@ describe('a generated race whose runs execute in processes that are killed', LON
   )
 })
 
-/** Maximum number of processes that die; the next one lives. */
-const MAX_DEATHS = 3
+/** Maximum number of processes that die; the next one lives. Each start takes seconds. */
+const MAX_DEATHS = 2
 
 /** Starts a process that executes runs, and the next one whenever it has killed itself. */
 function killedWorkers(url: string, seed: number): { stop(): Promise<number> } {
@@ -63,7 +63,7 @@ function killedWorkers(url: string, seed: number): { stop(): Promise<number> } {
   let end: (() => void) | undefined
   const work = async (): Promise<void> => {
     for (let isStopped = false; !isStopped; ) {
-      const write = deaths < MAX_DEATHS ? 3 + Math.floor(random() * 40) : 0
+      const write = deaths < MAX_DEATHS ? 3 + Math.floor(random() * 25) : 0
       const when = random() < 0.5 ? 'before' : 'after'
       const child = spawn(
         process.execPath,

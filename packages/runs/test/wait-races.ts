@@ -4,8 +4,7 @@
  * The processes of a race die between two of their writes and are replaced. Between their writes they pause, so that the
  * writes of all actors mix in many orders.
  */
-import { TuttiError, Type } from '@tutti/core'
-import { ensemble, task, type HandlerContext } from '@tutti/ensemble'
+import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 import { expect } from 'vitest'
@@ -13,21 +12,12 @@ import { expect } from 'vitest'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { createRandom } from '../../ensemble/test/task-graphs.ts'
 import { mortalStorage, type MortalStorage } from './mortal-storage.ts'
+import { NAME, RACE_SETTINGS, RACING, type PlannedWait } from './racing-ensemble.ts'
 import { allEvents } from './waiting-ensemble.ts'
 
 import type { RunStorage } from '@tutti/runs/adapter'
 import type { ReceivedEvent } from '@tutti/runs/internal'
 import type { TestStore } from './stores.ts'
-
-/** What a handler of a race waits for. */
-interface PlannedWait {
-  /** Keys of the events that end it; none for a sleep. */
-  readonly keys: readonly string[]
-  /** Whether each key has a wait of its own, all at the same time. */
-  readonly areAll: boolean
-  readonly timeoutMs?: number
-  readonly isReviewed: boolean
-}
 
 type Action =
   | { readonly kind: 'submit'; readonly run: string; readonly waits: readonly PlannedWait[] }
@@ -45,10 +35,6 @@ interface Race {
 const RUNS = ['run-0', 'run-1', 'run-2', 'run-3']
 
 const KEYS = ['k-0', 'k-1']
-
-const NAME = 'go'
-
-const Data = Type.Object({ n: Type.Integer() })
 
 /** Returns the race of a seed. */
 export function createRace(seed: number): Race {
@@ -99,44 +85,6 @@ export function createRace(seed: number): Race {
     parkAfterMs: pick([0, 20, 1_000]),
   }
 }
-
-/** The ensemble of all races. */
-export const RACING = ensemble({
-  name: 'racing',
-  inputs: ['waits'],
-  tasks: [
-    task({
-      name: 'wait',
-      description: 'Wait',
-      async handler({ waitFor, sleep, inputs }: HandlerContext) {
-        // NOTE: the inputs are those of `submit` below.
-        const waits = JSON.parse(inputs['waits'] ?? '[]') as readonly PlannedWait[]
-        const outcomes: unknown[] = []
-        for (const { keys, areAll, timeoutMs, isReviewed } of waits) {
-          const options = {
-            schema: Data,
-            review: isReviewed,
-            ...(timeoutMs === undefined ? {} : { timeoutMs }),
-          }
-          const toEvent = (key: string) => ({ name: NAME, key })
-          if (keys.length === 0) await sleep(timeoutMs ?? 1)
-          else if (areAll) {
-            outcomes.push(...(await Promise.all(keys.map((key) => waitFor(toEvent(key), options)))))
-          } else outcomes.push(await waitFor({ any: keys.map(toEvent) }, options))
-        }
-        return outcomes
-      },
-    }),
-  ],
-})
-
-/** Options of the services of a race. Leases are as short as they can be, because tests wait for them in real time. */
-export const RACE_SETTINGS = {
-  pollMs: 20,
-  leaseMs: 1_000,
-  maxConcurrentRuns: 12,
-  maxLostOwners: 99,
-} as const
 
 interface RaceProcess {
   readonly mortal: MortalStorage
@@ -372,12 +320,13 @@ export class WaitRace {
     const { service } = this.#process(0)
     await until('the end of all runs', async () => {
       const open = await service.reviews.open({ kinds: ['QUESTION', 'EVENT'] })
-      for (const { runId, request } of open) {
+      const sending = open.map(async ({ runId, request }) => {
         const [awaited] = request.waitsFor ?? []
-        if (awaited === undefined) continue
+        if (awaited === undefined) return
         this.#names += 1
         await this.#send({ ...awaited, id: `last-${this.#names}`, runId, data: { n: 0 } })
-      }
+      })
+      await Promise.all(sending)
       const records = await Promise.all([...this.#runs].map((runId) => service.get(runId)))
       return records.every((record) => record !== undefined && isTerminalRunStatus(record.run.status))
     })

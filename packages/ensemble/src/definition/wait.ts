@@ -6,6 +6,7 @@
  * ENS-I2 A wait without `review` has the kind EVENT, and no inbox and no reviewer gets it. With `review` it is a QUESTION.
  * ENS-I3 The data of an event matches the schema of the wait. Other data is refused, and the wait stays open.
  * ENS-I4 `until` is a time by the clock of the run; a resumed wait ends at the same time. Times can be up to 100 years ahead.
+ * ENS-I6 A callback URL sends one event to the run of its handler. It is the same for the same event of an attempt.
  */
 import { TuttiError, type Type } from '@tutti/core'
 import {
