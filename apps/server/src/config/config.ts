@@ -32,8 +32,8 @@ export interface TuttiConfig {
   /** Host names of the server, in addition to loopback. @default none */
   readonly allowedHosts?: readonly string[]
   /**
-   * Public address of the server on its A2A cards, such as `https://agents.example.com`.
-   * @default the address of each request
+   * Public address of the server on its A2A cards and in callback URLs, such as `https://agents.example.com`.
+   * @default the address of each request on cards, and no callback URLs
    */
   readonly publicUrl?: string
   /**
