@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 import { Type } from '@tutti/core'
-import { ensemble, task } from '@tutti/ensemble'
+import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage, type RunService } from '@tutti/runs'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ const TEAM = ensemble({ name: 'team', model: scriptedModel(['-']), tasks: [wait]
 
 const close = { drainTimeoutMs: 1_000 }
 
-async function open(place: TestStore, team = TEAM): Promise<RunService> {
+async function open(place: TestStore, team: Ensemble = TEAM): Promise<RunService> {
   const service = createRunService(await place.open(), [team], { parkAfterMs: 20, pollMs: 50 })
   await service.start()
   return service

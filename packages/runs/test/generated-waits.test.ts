@@ -65,7 +65,7 @@ function killedWorkers(url: string, seed: number): KilledWorkers {
   let deaths = 0
   let end: (() => void) | undefined
   const work = async (): Promise<void> => {
-    for (let isStopped = false; !isStopped; ) {
+    for (let isStopped = false; !isStopped;) {
       const write = deaths <= seed % 2 ? 3 + Math.floor(random() * 25) : 0
       const when = random() < 0.5 ? 'before' : 'after'
       const child = spawn(

@@ -16,7 +16,7 @@ import { NAME, RACE_SETTINGS, RACING, type PlannedWait } from './racing-ensemble
 import { allEvents } from './waiting-ensemble.ts'
 
 import type { RunStorage } from '@tutti/runs/adapter'
-import type { ReceivedEvent } from '@tutti/runs/internal'
+import type { ReceivedEvent, RunExternalEvents } from '../src/service/external-events.ts'
 import type { TestStore } from './stores.ts'
 
 type Action =
@@ -200,7 +200,12 @@ export class WaitRace {
         const inputs = { waits: JSON.stringify(waits) }
         this.#runs.add(runId)
         // A client repeats its request until it has an answer.
-        while ((await this.#call((service) => service.submit({ runId, inputs, idempotencyKey: runId }), [])) === undefined)
+        while (
+          (await this.#call(
+            (service) => service.submit({ runId, inputs, idempotencyKey: runId }),
+            [],
+          )) === undefined
+        )
           await this.#pause()
         return
       }
@@ -212,7 +217,7 @@ export class WaitRace {
         await this.#cancel()
         return
       case 'sweep':
-        await this.#call((service) => service.externalEvents.sweep(), [])
+        await this.#call((service) => sweep(service), [])
         return
       case 'fork':
         return this.#fork(action.run)
@@ -296,7 +301,7 @@ export class WaitRace {
   }
 
   async #findUndelivered(): Promise<string | undefined> {
-    await this.#call((service) => service.externalEvents.sweep(), [])
+    await this.#call((service) => sweep(service), [])
     const { service } = this.#process(0)
     const open = await service.reviews.open({ kinds: ['QUESTION', 'EVENT'] })
     for (const [id, { key, runId: wanted }] of this.#accepted) {
@@ -328,14 +333,16 @@ export class WaitRace {
       })
       await Promise.all(sending)
       const records = await Promise.all([...this.#runs].map((runId) => service.get(runId)))
-      return records.every((record) => record !== undefined && isTerminalRunStatus(record.run.status))
+      return records.every(
+        (record) => record !== undefined && isTerminalRunStatus(record.run.status),
+      )
     })
   }
 
   /** Checks the logs of all runs, and the states of all events, against each other. */
   async #check(): Promise<void> {
     const { service } = this.#process(0)
-    await service.externalEvents.sweep()
+    await sweep(service)
     /** Runs whose own part of the log has a decision by the event, by the id of the event. */
     const winners = new Map<string, string[]>()
     const logs = new Map<string, readonly LoggedRunEvent[]>()
@@ -367,11 +374,16 @@ export class WaitRace {
       expect(ids(outcomes.map(({ eventId }) => eventId)).toSorted(), runId).toEqual(
         ids(ends.map(({ event }) => event?.id)).toSorted(),
       )
-      expect(outcomes.filter(({ arrived }) => arrived), runId).toHaveLength(ends.length)
+      expect(
+        outcomes.filter(({ arrived }) => arrived),
+        runId,
+      ).toHaveLength(ends.length)
     }
     for (const reviewId of this.#decided.keys()) {
       const all = [...logs.values()].flat()
-      expect(all.some((event) => event.type === 'review_decided' && event.reviewId === reviewId)).toBe(true)
+      expect(
+        all.some((event) => event.type === 'review_decided' && event.reviewId === reviewId),
+      ).toBe(true)
     }
     await this.#checkEvents(winners, logs)
   }
@@ -402,10 +414,14 @@ export class WaitRace {
     const fork = this.#forks.get(runId)
     if (fork === undefined) return false
     return (logs.get(fork.parent) ?? []).some(
-      (event) =>
-        event.type === 'review_decided' && event.event?.id === id && event.seq > fork.at,
+      (event) => event.type === 'review_decided' && event.event?.id === id && event.seq > fork.at,
     )
   }
+}
+
+/** Pairs events and waits, as the timer of a service does. */
+function sweep({ externalEvents }: RunService): Promise<void> {
+  return (externalEvents as RunExternalEvents).sweep()
 }
 
 const ENDS: readonly LoggedRunEvent['type'][] = [
@@ -435,9 +451,8 @@ function assertOneEnd(
 
 /** Returns the decisions that the handler of a run has got. A fork asks people again. */
 function listDecisions(log: readonly LoggedRunEvent[], fork: RaceFork | undefined) {
-  return log.filter(
-    (event) =>
-      event.type === 'review_decided' &&
-      (fork === undefined || event.seq > fork.at || event.event !== undefined),
-  )
+  return log.flatMap((event) => {
+    if (event.type !== 'review_decided') return []
+    return fork === undefined || event.seq > fork.at || event.event !== undefined ? [event] : []
+  })
 }

@@ -192,7 +192,15 @@ function createServices(
 
 function createTooling(
   { maxConcurrentToolCalls, review }: ResolvedEnsemble,
-  { toolMetrics, clock, traceparent, tracestate, request, callbackUrl, clientTools = [] }: RunOptions,
+  {
+    toolMetrics,
+    clock,
+    traceparent,
+    tracestate,
+    request,
+    callbackUrl,
+    clientTools = [],
+  }: RunOptions,
   reviews: Reviews,
 ): RunTooling {
   // Many runs need neither a trace nor tools, so both are created on first use.

@@ -50,7 +50,14 @@ import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../domain/run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble/internal'
 
-import type { Ensemble, ModelCatalog, Prices, RunHandle, RunProfiles } from '@tutti/ensemble'
+import type {
+  CreateCallbackUrl,
+  Ensemble,
+  ModelCatalog,
+  Prices,
+  RunHandle,
+  RunProfiles,
+} from '@tutti/ensemble'
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
 import type { RunStep, TextLimits } from '@tutti/ensemble/internal'
 

@@ -100,7 +100,7 @@ export interface RunService {
   /** Reviews of runs. */
   readonly reviews: RunReviews
   /** External events, which decide the waits of runs. */
-  readonly externalEvents: Pick<RunExternalEvents, 'receive' | 'maxAgeMs'>
+  readonly externalEvents: Pick<RunExternalEvents, 'receive' | 'state' | 'maxAgeMs'>
   /** Listeners of every run. */
   readonly listeners: ServiceListeners
   /** Other parts of the store. */
