@@ -457,16 +457,18 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'A link with which a caller without a key sends one event: `POST` with the data as JSON.',
   'EventLink.path': 'Path on this server. Who knows it can send the event.',
   'EventLink.id': 'Id of the event.',
+  'EventLink.expiresAt': 'Absent if the link is valid until its run ends.',
   EventLinkBody: 'Body of `POST /api/events/{name}/links`.',
   'EventLinkBody.key': 'Correlation key of the event.',
   'EventLinkBody.runId':
     'The only run whose waits get the event; the waits of all runs when absent.',
   'EventLinkBody.expiresInMs':
-    'Time for which the link is valid, in milliseconds, at most that for which events are stored, which is the default.',
+    'Time for which the link is valid, in milliseconds. By default until the run ends with `runId`, and else, which is also the maximum, as long as events are stored.',
   EventLinkContent: 'Signed content of a link.',
   'EventLinkContent.issuer':
     'Name of the key that created the link; empty on a server without keys.',
-  'EventLinkContent.expiresAt': 'Time of expiry in milliseconds since 1970.',
+  'EventLinkContent.expiresAt':
+    'Time of expiry in milliseconds since 1970; absent if the link is valid until its run ends.',
   EventPosition: 'Position of an event in the log of its run.',
   'EventPosition.runId': 'Id of the run.',
   'EventPosition.seq': 'Number of the event in its run, from 0, without gaps.',
@@ -1336,7 +1338,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'The only run whose waits get the event; the waits of all runs when absent.',
   'SendEventBody.data':
     'Data, up to 262,144 bytes of JSON; null when absent. It must match the schema of the wait.',
-  'SendEventBody.id': 'Id of the event, under which it counts once for 7 days; random when absent.',
+  'SendEventBody.id':
+    'Id of the event, under which it counts once for 7 days, with `runId` until the run ends; random when absent.',
   ServerMessage:
     'Any message from server to client: replies, announcements, and every logged event. Narrows by `type`.',
   ServerStatus: 'Response of `GET /api/status`. Network pages read the last three fields.',
