@@ -1,5 +1,5 @@
 /** The control API of durable runs over HTTP, SSE, WebSocket, A2A and MCP. */
-export { createCallbackUrls, type CallbackUrlOptions } from './auth/callback-urls.ts'
+export { createCallbackUrls } from './auth/callback-urls.ts'
 export { apiKey, DEFAULT_SCOPES, type ApiKey, type KeyLimits } from './auth/keys.ts'
 export { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
 export type { ControlApiOptions, Webhook } from './options.ts'

@@ -44,7 +44,6 @@ export type {
   LoopVerdict,
 } from './definition/loop-settings.ts'
 export type {
-  CallbackEvent,
   CreateCallbackUrl,
   WaitFor,
   WaitForOptions,
