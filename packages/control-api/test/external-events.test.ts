@@ -264,7 +264,7 @@ describe('a callback URL of a handler', () => {
     expect((await api.post(link.path, { parcel: 'p-1' })).status).toBe(202)
   })
 
-  it('A handler on a server without a public URL is told to set it', async () => {
+  it('A handler on a server without a public URL gets an error that names the option', async () => {
     await using api = await openServer({ ensembles: [orders] })
     const { runId } = await (await api.post('/api/runs', { inputs: { order: 'o-1' } })).json()
     await expect.poll(async () => (await api.detail(runId)).status).toBe('FAILED')

@@ -10,7 +10,7 @@ import type { RunStorage } from '@tutti/runs/adapter'
 
 /** Settings of callback URLs, the same as those of the server that receives the requests. */
 export interface CallbackUrlOptions {
-  /** Storage of the runs, which has the secret that signs. */
+  /** Storage of the runs, with the secret that signs. */
   readonly storage: Pick<RunStorage, 'secrets'>
   /** URL of the server for other services, such as `https://runs.example.com`. */
   readonly publicUrl: string

@@ -7,7 +7,7 @@
  * API-L1 A link sends one event: its name, key, run and id are signed, and an event counts once under its id.
  * API-L2 A link is valid until it expires, and while its key exists, is unchanged, has not expired and has `events:send`.
  * API-L3 A link reveals nothing: its answer has no id of a run, and an invalid one is not found.
- * API-L4 A link for one run is valid until that run ends, if it has no expiry of its own. One that a run asked for needs no key.
+ * API-L4 A link for one run is valid until that run ends, if it has no separate expiry. One that a run asked for needs no key.
  */
 import { TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
