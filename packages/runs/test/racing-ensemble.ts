@@ -2,11 +2,11 @@
 import { Type } from '@tutti/core'
 import { ensemble, task, type HandlerContext } from '@tutti/ensemble'
 
-/** What a handler of a race waits for. */
+/** One wait of a handler. */
 export interface PlannedWait {
   /** Keys of the events that end it; none for a sleep. */
   readonly keys: readonly string[]
-  /** Whether each key has a wait of its own, all at the same time. */
+  /** Whether each key has a separate wait, all at the same time. */
   readonly areAll: boolean
   readonly timeoutMs?: number
   readonly isReviewed: boolean

@@ -4,10 +4,11 @@
  * The processes of a race die between two of their writes and are replaced. Between their writes they pause, so that the
  * writes of all actors mix in many orders.
  */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
 import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
-import { expect } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { createRandom } from '../../ensemble/test/task-graphs.ts'
@@ -254,7 +255,7 @@ export class WaitRace {
       ['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND'],
     )
     if (reply === undefined) return
-    expect(this.#decided.has(reviewId), `two decisions of ${reviewId}`).toBe(false)
+    ok(!this.#decided.has(reviewId), `two decisions of ${reviewId}`)
     this.#decided.set(reviewId, decidedBy)
   }
 
@@ -350,18 +351,18 @@ export class WaitRace {
     for (const [runId, log] of logs) {
       const record = await service.get(runId)
       const { status } = record?.run ?? {}
-      expect(['COMPLETED', 'CANCELLED'], `${runId} has ended as expected`).toContain(status)
+      ok(status === 'COMPLETED' || status === 'CANCELLED', `${runId} is ${status}`)
       const fork = this.#forks.get(runId)
       const own = fork === undefined ? log : log.filter(({ seq }) => seq > fork.at)
       assertOneEnd(runId, log, own)
       for (const event of own) {
         if (event.type !== 'review_decided') continue
         const confirmed = this.#decided.get(event.reviewId)
-        if (confirmed !== undefined) expect(event.decidedBy).toBe(confirmed)
+        if (confirmed !== undefined) strictEqual(event.decidedBy, confirmed)
         const { id } = event.event ?? {}
         if (id === undefined) continue
         const sent = this.#sent.get(id)
-        expect(sent?.data, `${id} has valid data`).toMatchObject({ n: expect.any(Number) })
+        strictEqual(typeof sent?.data, 'object', `${id} has invalid data`)
         winners.set(id, [...(winners.get(id) ?? []), runId])
       }
       if (status !== 'COMPLETED') continue
@@ -371,19 +372,19 @@ export class WaitRace {
       }[]
       const ends = listDecisions(log, fork)
       const ids = (list: readonly (string | undefined)[]) => list.filter((id) => id !== undefined)
-      expect(ids(outcomes.map(({ eventId }) => eventId)).toSorted(), runId).toEqual(
+      deepStrictEqual(
+        ids(outcomes.map(({ eventId }) => eventId)).toSorted(),
         ids(ends.map(({ event }) => event?.id)).toSorted(),
+        `events of ${runId}`,
       )
-      expect(
-        outcomes.filter(({ arrived }) => arrived),
-        runId,
-      ).toHaveLength(ends.length)
+      strictEqual(outcomes.filter(({ arrived }) => arrived).length, ends.length, runId)
     }
     for (const reviewId of this.#decided.keys()) {
       const all = [...logs.values()].flat()
-      expect(
+      ok(
         all.some((event) => event.type === 'review_decided' && event.reviewId === reviewId),
-      ).toBe(true)
+        `the decision of ${reviewId} is lost`,
+      )
     }
     await this.#checkEvents(winners, logs)
   }
@@ -396,12 +397,12 @@ export class WaitRace {
       const runs = winners.get(id) ?? []
       const first = runs.filter((runId) => !this.#isInherited(id, runId, logs))
       const state = await this.#stored().externalEvents.state(id)
-      expect(first.length, `${id} won in ${runs.join(' and ')}`).toBeLessThanOrEqual(1)
-      if (this.#accepted.has(id)) expect(state, `${id} is stored`).toBeDefined()
-      expect(state?.kind, `${id} has an end`).not.toBe('assigned')
-      expect(state?.kind === 'delivered' ? [state.runId] : [], `state of ${id}`).toEqual(first)
+      ok(first.length <= 1, `${id} won in ${runs.join(' and ')}`)
+      if (this.#accepted.has(id)) ok(state !== undefined, `${id} is lost`)
+      ok(state?.kind !== 'assigned', `${id} is still assigned`)
+      deepStrictEqual(state?.kind === 'delivered' ? [state.runId] : [], first, `state of ${id}`)
       const [winner] = first
-      if (event.runId !== undefined && winner !== undefined) expect(winner).toBe(event.runId)
+      if (event.runId !== undefined && winner !== undefined) strictEqual(winner, event.runId)
     }
   }
 
@@ -441,12 +442,15 @@ function assertOneEnd(
     if (!ENDS.includes(event.type) || !('reviewId' in event)) continue
     ends.set(event.reviewId, (ends.get(event.reviewId) ?? 0) + 1)
   }
-  for (const [reviewId, count] of ends) expect(count, `ends of ${reviewId} in ${runId}`).toBe(1)
+  for (const [reviewId, count] of ends) strictEqual(count, 1, `ends of ${reviewId} in ${runId}`)
   for (const event of own) {
     if (event.type !== 'review_requested') continue
-    expect(ends.get(event.reviewId), `ends of ${event.reviewId} in ${runId}`).toBe(1)
+    strictEqual(ends.get(event.reviewId), 1, `ends of ${event.reviewId} in ${runId}`)
   }
-  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index))
+  deepStrictEqual(
+    log.map(({ seq }) => seq),
+    log.map((_, index) => index),
+  )
 }
 
 /** Returns the decisions that the handler of a run has got. A fork asks people again. */

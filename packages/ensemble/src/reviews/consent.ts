@@ -31,7 +31,7 @@ type DecisionReuse = 'all' | 'same basis' | 'none'
  * - a resumed run, also with other code: those with the same basis, because they were made for this execution;
  * - a fork: none, because it is another execution. Work that was completed before the fork is not repeated, and an open
  *   review with the same basis stays open. A wait with the same basis that an event or time has ended stays ended, because
- *   that is no consent (ENS-G19);
+ *   that is not a consent (ENS-G19);
  * - a replay: all, because it executes nothing that a person approved. The results of calls come from the record, and the
  *   log of the replay does not show the decisions as its own.
  */
