@@ -93,7 +93,6 @@ export async function startServer(
   const runs: RunService = await createOrClose(storage, () =>
     createRunService(storage, ensembles, {
       ...selectRunLimits(config.limits),
-      ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
       executes,
       resumePolicy: environment.resumePolicy,
       compatibleBuilds: environment.compatibleBuilds,
@@ -103,7 +102,7 @@ export async function startServer(
       tools,
       models,
       profiles: config.profiles ?? {},
-      ...callbackOptions(config, environment, storage),
+      ...configuredOptions(config, environment, storage),
       logger,
       redact: (event) => secrets.value(event),
       toolMetrics: metrics.runs.toolMetrics,
@@ -167,14 +166,18 @@ function scheduleOptions(
   }
 }
 
-/** Returns the option of the run service by which handlers get callback URLs, if the server has a public URL. */
-function callbackOptions(
-  { publicUrl }: Pick<TuttiConfig, 'publicUrl'>,
+/** Returns the defaults of reviews, and how handlers get callback URLs, if the server has a public URL. */
+function configuredOptions(
+  { reviews, publicUrl }: Pick<TuttiConfig, 'reviews' | 'publicUrl'>,
   { ticketSecret }: Pick<Environment, 'ticketSecret'>,
   storage: Pick<RunStorage, 'secrets'>,
-): Pick<RunServiceOptions, 'callbackUrl'> {
-  if (publicUrl === undefined) return {}
-  return { callbackUrl: createCallbackUrls({ storage, publicUrl, ticketSecret }) }
+): Pick<RunServiceOptions, 'reviews' | 'callbackUrl'> {
+  return {
+    ...(reviews === undefined ? {} : { reviews }),
+    ...(publicUrl === undefined
+      ? {}
+      : { callbackUrl: createCallbackUrls({ storage, publicUrl, ticketSecret }) }),
+  }
 }
 
 /** A run service, and the watch over the clients of its runs. */
