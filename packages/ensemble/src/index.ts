@@ -43,7 +43,7 @@ export type {
   LoopState,
   LoopVerdict,
 } from './definition/loop-settings.ts'
-export type { CreateCallbackUrl, WaitFor, WaitForOptions, WaitOutcome } from './definition/wait.ts'
+export type { WaitFor, WaitForOptions, WaitOutcome } from './definition/wait.ts'
 export type { AllOutcome, TaskWait } from './definition/wait-task.ts'
 export type { RunMetrics } from '@tutti/protocol'
 

@@ -1,6 +1,7 @@
 /** For the other packages of Tutti only: its names may change in every version. */
 export type { GuardedInput, Guardrails } from './definition/guardrail.ts'
 export type { Handler } from './definition/handler.ts'
+export type { CreateCallbackUrl } from './definition/wait.ts'
 export type { DelegationLimits } from './definition/delegation-limits.ts'
 export {
   assertInputs,

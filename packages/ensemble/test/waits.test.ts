@@ -8,7 +8,8 @@ import { joinRuns, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, nextTurn } from './watch-run.ts'
 
-import type { CreateCallbackUrl, HandlerContext, TaskWait, WaitForOptions } from '../src/index.ts'
+import type { CreateCallbackUrl } from '../src/internal.ts'
+import type { HandlerContext, TaskWait, WaitForOptions } from '../src/index.ts'
 
 const Payment = Type.Object({ amount: Type.Integer() })
 

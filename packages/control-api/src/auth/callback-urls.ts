@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { loadSigner } from '../secrets/signer.ts'
 import { createCallbackToken } from './event-links.ts'
 
-import type { CreateCallbackUrl } from '@tutti/ensemble'
+import type { CreateCallbackUrl } from '@tutti/ensemble/internal'
 import type { Signer } from '@tutti/gateway/internal'
 import type { RunStorage } from '@tutti/runs/adapter'
 

@@ -50,16 +50,9 @@ import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../domain/run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble/internal'
 
-import type {
-  CreateCallbackUrl,
-  Ensemble,
-  ModelCatalog,
-  Prices,
-  RunHandle,
-  RunProfiles,
-} from '@tutti/ensemble'
+import type { Ensemble, ModelCatalog, Prices, RunHandle, RunProfiles } from '@tutti/ensemble'
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
-import type { RunStep, TextLimits } from '@tutti/ensemble/internal'
+import type { CreateCallbackUrl, RunStep, TextLimits } from '@tutti/ensemble/internal'
 
 /** Parts and settings of one execution. */
 export interface ExecutionOptions {

@@ -21,7 +21,8 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { ReviewRules } from '../request/run-ensembles.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
-import type { CreateCallbackUrl, ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
+import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
+import type { CreateCallbackUrl } from '@tutti/ensemble/internal'
 
 /** Policies of resuming runs of other code. */
 export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
