@@ -28,7 +28,11 @@ export function applyToRun(state: RunState, event: RunLevelEvent, lists: ListEdi
       const { queuedAt, ensemble, workflow, inputs, tags, startAt } = event
       return {
         ...state,
-        ...{ queuedAt, ensemble, workflow, inputs, tags },
+        queuedAt,
+        ensemble,
+        workflow,
+        inputs,
+        tags,
         ...(startAt === undefined ? {} : { startAt }),
       }
     }

@@ -22,7 +22,7 @@ import { assertPriority, findOrder, findOrderProblems } from './queue-order.ts'
 import { findStartProblems, findStartTimes } from './start-times.ts'
 import { assertTagSize } from './tag-size.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
-import { hashSubmission } from './submission.ts'
+import { hashSubmission, type SubmissionContent } from './submission.ts'
 
 import type { Quota } from '../domain/quota.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
@@ -171,11 +171,6 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...findUnknownItems(ensemble.tasks, taskOverrides, inputs),
   ])
   assertTextSizes(ensemble, inputs, limits)
-  const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const { fork, build, startAt, startAfterMs, maxQueueMs, priority, fairnessKey } = submitted
-  const start = { startAt, startAfterMs, maxQueueMs, priority, fairnessKey }
-  const more = { request: asked, webhooks, actor, threadId, fork, build, ...start }
-  const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,
     ensemble: ensemble.name,
@@ -205,10 +200,20 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
       : {
           submission: {
             idempotencyKey: toActorKey(idempotencyKey, actor),
-            fingerprint: hashSubmission(content),
+            fingerprint: hashSubmission(toContent(submitted, ensemble.name)),
           },
         }),
   }
+}
+
+/** Returns the content that a repeated submission must have, too. */
+function toContent(submitted: RunSubmission, ensemble: string): SubmissionContent {
+  const { inputs = {}, tags = {}, runId, webhooks, actor, threadId, fork, build } = submitted
+  const { startAt, startAfterMs, maxQueueMs, priority, fairnessKey } = submitted
+  const { traceparent: _, tracestate: __, ...untraced } = submitted
+  const request = pickRequest({ ...untraced, memo: undefined, origin: undefined })
+  const about = { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork, build }
+  return { ...about, startAt, startAfterMs, maxQueueMs, priority, fairnessKey }
 }
 
 function findThreadProblems({ history, threadId }: RunSubmission): readonly Problem[] {

@@ -11,7 +11,7 @@ import {
 import { sumTaskCost, countToolCalls } from './task-numbers.ts'
 
 import type { RunState } from '@tutti/protocol'
-import type { ReviewState, TaskState } from '@tutti/protocol/internal'
+import type { TaskState } from '@tutti/protocol/internal'
 
 function taskState(name: string, fields: Partial<TaskState> = {}): TaskState {
   return {

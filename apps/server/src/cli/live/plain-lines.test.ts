@@ -102,8 +102,15 @@ it('A handoff has a line with the next agent', () => {
 describe('plainLines for a wait', () => {
   const requested: Extract<LoggedRunEvent, { type: 'review_requested' }> = {
     type: 'review_requested',
-    ...{ runId: 'run-1', seq: 2, id: 'run-1:2', reviewId: 'review-1' },
-    ...{ taskName: 'order', taskIndex: 1, attempt: 1, agentRole: '', taskOutput: '' },
+    runId: 'run-1',
+    seq: 2,
+    id: 'run-1:2',
+    reviewId: 'review-1',
+    taskName: 'order',
+    taskIndex: 1,
+    attempt: 1,
+    agentRole: '',
+    taskOutput: '',
     kind: 'EVENT',
     taskDescription: 'a sleep',
     timing: 'DURING_EXECUTION',
@@ -114,7 +121,10 @@ describe('plainLines for a wait', () => {
     waitsFor: [],
   }
   const timedOut: Extract<LoggedRunEvent, { type: 'review_timed_out' }> = {
-    ...{ runId: 'run-1', seq: 3, id: 'run-1:3', reviewId: 'review-1' },
+    runId: 'run-1',
+    seq: 3,
+    id: 'run-1:3',
+    reviewId: 'review-1',
     type: 'review_timed_out',
     action: 'CONTINUE',
   }

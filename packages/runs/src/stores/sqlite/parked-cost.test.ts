@@ -169,7 +169,7 @@ it('[RUNS-L19] An inbox reads the reviews of its page, and each kind in order', 
   const plans = await plansOf((storage) =>
     storage.runs.reviews({ open: true, kinds: ['QUESTION', 'TOOL_CALL'], limit: 9 }),
   )
-  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('JOIN runs'))
+  const plan = plans.find(({ sql }) => sql.includes('JOIN runs'))?.plan ?? ''
   const reads = plan.split('; ').filter((step) => step.includes('reviews'))
   expect(reads).toEqual([
     'SEARCH reviews USING INTEGER PRIMARY KEY (rowid=?)',
@@ -182,7 +182,7 @@ it('[RUNS-L19] An event for one run reads the waits of this run only', async () 
   const plans = await plansOf((storage) =>
     storage.externalEvents.assign(0, [{ name: 'payment', key: 'order-1' }]),
   )
-  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('wanted_run'))
+  const plan = plans.find(({ sql }) => sql.includes('wanted_run'))?.plan ?? ''
   const reads = plan.split('; ').filter((step) => step.includes(' waits '))
   expect(reads).toEqual([
     'SEARCH waits USING INTEGER PRIMARY KEY (rowid=?)',
@@ -194,7 +194,7 @@ it('[RUNS-L19] An event for one run reads the waits of this run only', async () 
 it('[RUNS-L19] A search for stranded runs reads only the held runs of the codes of the process', async () => {
   const query = { codes: { band: 'code-1' }, limit: 9, includesHeld: false }
   const plans = await plansOf((storage) => storage.builds.findStranded(query))
-  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('WAITING_FOR_BUILD'))
+  const plan = plans.find(({ sql }) => sql.includes('WAITING_FOR_BUILD'))?.plan ?? ''
   expect(plan).toMatch(/^SEARCH runs USING INDEX runs_waiting_for_build \(<expr>=\?\)/)
 })
 

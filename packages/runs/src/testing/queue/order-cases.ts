@@ -139,7 +139,7 @@ export const orderCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] Of several ensembles, the one whose first run is due the longest is next, after higher priorities',
+    name: '[RUNS-L4] The ensemble whose first run is due the longest is next, after higher priorities',
     async run({ storage, passTime }) {
       const create = async (runId: string, ensemble: string, changes: Partial<NewRun> = {}) => {
         await createRun(storage, runId, { ensemble, ...changes })

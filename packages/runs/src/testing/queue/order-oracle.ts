@@ -1,7 +1,6 @@
 /** A model of the order in which new runs start (RUNS-L4), and generated submissions and claims to compare with it. */
 import type { RunPriority } from '@tutti/protocol/internal'
 
-/** A run that is submitted. */
 export interface SubmittedRun {
   readonly kind: 'submit'
   readonly runId: string

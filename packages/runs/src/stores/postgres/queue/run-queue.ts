@@ -161,7 +161,7 @@ export class PostgresRunQueue implements RunQueue {
        SELECT * FROM reclaimed
        UNION ALL SELECT run_id, id, NULL FROM ${schema}.runs WHERE state = 'ready'`,
     )
-    const woken = rows.flatMap(({ ensemble }) => (ensemble === null ? [] : [String(ensemble)]))
+    const woken = rows.flatMap(({ ensemble }) => (typeof ensemble === 'string' ? [ensemble] : []))
     this.#parts.waker.wake(woken.map(fromColumn))
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))

@@ -2,7 +2,7 @@
  * The turns of runs that wait to be claimed for the first time: start-time fair queueing without counters.
  *
  * A queue has the new runs of one claim key and one priority, in the order of their turns. A new run gets the turn of the
- * first run of its queue, so that it waits for one run of each fairness key, or one more than the last run of its own key, so
+ * first run of its queue, so that it waits for one run of each fairness key, or one more than the last run of the same key, so
  * that the keys take turns. In an empty queue it gets the present in milliseconds since 1970.
  *
  * Turns are computed without a lock. Runs that are stored at the same time can get equal turns; then the one that is due

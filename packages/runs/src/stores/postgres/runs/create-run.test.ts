@@ -71,7 +71,7 @@ it.for([
       logger: silentLogger,
       onLost: () => undefined,
     })
-    // The run exists, so nothing is stored.
+    // The run exists, so the statement does not store it.
     for (let n = 0; n < 8; n += 1) await requests.query(text, values)
     const plans = await requests.query(
       'SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement = $1',

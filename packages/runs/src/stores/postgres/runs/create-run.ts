@@ -349,7 +349,7 @@ function findRepeatedRun(found: readonly StoredRow[], run: NewRun): RepeatedRun 
  * room divides by zero, which undoes the statement: the id comes from the row's default, because a database user may have
  * no right to use its sequence.
  *
- * The limit on the given rows changes the estimate of their number in a plan for all values from 10 to 1. With 10, such a
+ * The limit on the new rows changes the estimate of their number in a plan for all values from 10 to 1. With 10, such a
  * plan seems to cost so much that the server plans the statement at each call.
  */
 function insertStatement(

@@ -24,7 +24,7 @@ export const NEW_AND_READY = `state = 'ready' AND epoch = 0`
 /** The number of a run's priority; see `LEVELS`. */
 export const LEVEL = `(CASE priority WHEN 'high' THEN ${LEVELS.high} WHEN 'low' THEN ${LEVELS.low} ELSE ${LEVELS.normal} END)`
 
-/** The class of the new runs of the lowest priority. */
+/** The class of new runs with the lowest priority. */
 export const FIRST_NEW_CLASS = 3
 
 /** The fairness key of a row of `runs`, or of a new run; the index `runs_by_fairness_key` has the same expression. */

@@ -64,7 +64,6 @@ export function findDueRuns(
   return found
 }
 
-/** The order of a claim. */
 export interface ClaimOrder {
   /** Whether runs that were claimed before come before new ones (RUNS-L4). */
   readonly begunFirst: boolean
