@@ -120,6 +120,8 @@ const OVERLAP: Readonly<Record<ScheduleSummary['overlap'], string>> = {
   allow: 'runs may overlap',
   skip: 'no tick while the last run has not ended',
   cancel: 'a tick cancels the last run',
+  queueOne: 'one tick waits for the end of the last run',
+  queueAll: 'ticks wait for the end of the last run',
 }
 
 const CATCH_UP: Readonly<Record<ScheduleSummary['catchUp'], string>> = {
