@@ -2,6 +2,7 @@
 export type { Decoded, DecodeOptions } from './decode.ts'
 export type { Static } from './static.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
+export { formatMoreProblems } from './problems/more-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
 export {
   ExternalEventKey,

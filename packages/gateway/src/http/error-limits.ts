@@ -6,7 +6,7 @@
  * GW-B2 A body has at most `MAX_ERROR_BYTES` as JSON on every wire, including wires that repeat the message.
  */
 import type { ErrorBody } from '@tutti/protocol'
-import { shortText, type Problem } from '@tutti/protocol/internal'
+import { formatMoreProblems, shortText, type Problem } from '@tutti/protocol/internal'
 
 /** Maximum size of an error body on every wire, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384
@@ -30,7 +30,7 @@ export function formatProblems(problems: readonly Problem[]): string {
     .slice(0, PROBLEMS_IN_MESSAGE)
     .map(({ path, message }) => shortText(path === '' ? message : `${path} ${message}`, 300))
   const rest = problems.length - shown.length
-  return rest === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${rest} more problems`
+  return rest === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${formatMoreProblems(rest)}`
 }
 
 /** Limits an error body. */
@@ -63,7 +63,7 @@ export function limitProblems(problems: readonly Problem[]): Problem[] {
     fitting.push(limited)
   }
   const rest = problems.length - fitting.length
-  return rest === 0 ? fitting : [...fitting, { path: '', message: `has ${rest} more problems` }]
+  return rest === 0 ? fitting : [...fitting, { path: '', message: `has ${formatMoreProblems(rest)}` }]
 }
 
 function limitProblem({ path, message, expected, received }: Problem): Problem {

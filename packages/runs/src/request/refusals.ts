@@ -1,5 +1,6 @@
 /** Collects the problems of a request, so that all of them are reported at once. */
 import { TuttiError } from '@tutti/core'
+import { formatMoreProblems } from '@tutti/protocol/internal'
 
 import type { ErrorCode } from '@tutti/protocol'
 import type { Problem } from '@tutti/protocol/internal'
@@ -29,8 +30,8 @@ export class Refusals {
     const texts = [...new Set(this.#problems.map((problem) => problem.message))]
     const shown = texts.slice(0, MAX_IN_MESSAGE)
     const more = texts.length - shown.length + this.#undescribed
-    const rest = more === 0 ? [] : [`and ${more} more problems`]
-    const undescribed = { path: '', message: `has ${this.#undescribed} more problems` }
+    const rest = more === 0 ? [] : [`and ${formatMoreProblems(more)}`]
+    const undescribed = { path: '', message: `has ${formatMoreProblems(this.#undescribed)}` }
     throw new TuttiError(this.#code, [...shown, ...rest].join('; '), {
       details: {
         problems: this.#undescribed === 0 ? this.#problems : [...this.#problems, undescribed],
@@ -51,7 +52,7 @@ export function assertNoProblems(path: string, problems: readonly Problem[]): vo
     .map(({ path: inner, message }) => ({ path: `${path}${inner}`, message }))
   const shown = found.slice(0, MAX_IN_MESSAGE).map((one) => `${one.path} ${one.message}`)
   const rest = problems.length - shown.length
-  const text = [...shown, ...(rest === 0 ? [] : [`and ${rest} more problems`])].join('; ')
+  const text = [...shown, ...(rest === 0 ? [] : [`and ${formatMoreProblems(rest)}`])].join('; ')
   throw new TuttiError('BAD_REQUEST', `Invalid request body: ${text}`, {
     details: { problems: found },
   })
