@@ -116,7 +116,10 @@ export interface LimitsConfig {
    * forked or replayed. @default as long as the run
    */
   readonly maxRetainedStepsMs?: number
-  /** Maximum number of external events that nothing waits for; then new ones are rejected. @default 10000 */
+  /**
+   * Maximum number of external events that nothing waits for; then new ones are rejected. A sender has at most as many as there is
+   * room for more. @default 10000
+   */
   readonly maxStoredEvents?: number
   /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
   readonly maxStoredEventAgeMs?: number

@@ -8,7 +8,8 @@
  * RUNS-EV3 The write that records the decision of an event also records that the event was delivered. Every other end of the
  *    wait makes its event free again, in the same transaction.
  * RUNS-EV4 An event for one run is paired only with waits of that run, is refused after its end, and is deleted with it.
- * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored.
+ * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored, or when its sender has
+ *    as many of them as the store has room for. So one sender has at most half, and leaves room for every other.
  * RUNS-EV6 A wait whose time has passed gets no event.
  * RUNS-EV7 Events are deleted when their age exceeds the retention, unless they are assigned, or are for one run that has not
  *    ended.
@@ -50,12 +51,12 @@ export type AddedEvent =
   | { readonly kind: 'conflict' }
   /** The run does not exist, or has ended, so that it opens no more waits. */
   | { readonly kind: 'run_not_found' | 'run_ended' }
-  /** Too many free events are stored (RUNS-EV5). */
+  /** Too many free events are stored, by all senders or by this one (RUNS-EV5). */
   | { readonly kind: 'full' }
 
 /** Stores events until a wait has them, and pairs them with waits. */
 export interface ExternalEventStore {
-  /** Stores an event under its id. @param maxFree maximum number of free events */
+  /** Stores an event under its id. @param maxFree maximum number of free events of all senders */
   add(event: NewExternalEvent, maxFree: number): Promise<AddedEvent>
   /** Returns the progress of an event; undefined for an unknown id. */
   state(id: string): Promise<ExternalEventState | undefined>

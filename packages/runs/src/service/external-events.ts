@@ -81,7 +81,7 @@ export class RunExternalEvents {
    * Stores an event and delivers it if a wait is open for it. Resolves with its id and its progress.
    *
    * @throws {TuttiError} PAYLOAD_TOO_LARGE; IDEMPOTENCY_CONFLICT if the id has another event; RUN_NOT_FOUND; RUN_COMPLETED; EVENT_REFUSED with
-   * the problems of its data, if the wait does not accept it; EVENTS_FULL if too many events wait for waits; STORE_UNAVAILABLE.
+   * the problems of its data, if the wait does not accept it; EVENTS_FULL if too many events wait for waits, of all senders or of this one; STORE_UNAVAILABLE.
    */
   async receive(
     event: ReceivedEvent,
@@ -122,7 +122,8 @@ export class RunExternalEvents {
       case 'full':
         throw new TuttiError(
           'EVENTS_FULL',
-          `Cannot store event "${name}": nothing waits for it, and ${maxStoredEvents} events that nothing waits for are stored`,
+          `Cannot store event "${name}": nothing waits for it. At most ${maxStoredEvents} such events are stored, ` +
+            'and at most as many of one sender as there is room for more',
         )
       default:
     }

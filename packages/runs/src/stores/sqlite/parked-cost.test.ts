@@ -91,6 +91,18 @@ it.for([[undefined], [[{ name: 'payment', key: 'order-1' }]]])(
   },
 )
 
+it('[RUNS-EV5] The shares of senders are counted in indexes that have free events only', async () => {
+  const plans = await plansOf((storage) =>
+    storage.externalEvents.add({ id: 'a', name: 'payment', data: '1', sender: 'ci' }, 9),
+  )
+  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('INSERT INTO'))
+  const reads = plan.split('; ').filter((step) => step.includes(' external_events '))
+  expect(reads).toEqual([
+    'SCAN external_events USING COVERING INDEX external_events_by_sender',
+    'SEARCH external_events USING COVERING INDEX external_events_by_sender (sender=? AND outcome=? AND run=?)',
+  ])
+})
+
 it('[RUNS-EV9] A review that opens or closes reads the reviews of its run only', () => {
   const { database, close } = openDatabase(directory, 'NORMAL')
   const triggers = database

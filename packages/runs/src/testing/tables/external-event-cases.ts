@@ -184,6 +184,34 @@ export const externalEventCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-EV5] A sender of external events that nothing waits for leaves room for every other sender',
+    async run({ storage }) {
+      const { externalEvents } = storage
+      const addOf = async (sender: string, ids: readonly string[]): Promise<readonly string[]> => {
+        const kinds: string[] = []
+        for (const id of ids) kinds.push((await externalEvents.add(event(id, { sender }), 6)).kind)
+        return kinds
+      }
+      deepStrictEqual(await addOf('a', ['a1', 'a2', 'a3', 'a4']), [
+        'added',
+        'added',
+        'added',
+        'full',
+      ])
+      deepStrictEqual(await addOf('b', ['b1', 'b2', 'b3']), ['added', 'added', 'full'])
+      deepStrictEqual(await addOf('c', ['c1', 'c2']), ['added', 'full'])
+      deepStrictEqual(await addOf('a', ['a1', 'a4']), ['known', 'full'])
+      // A delivered event no longer counts.
+      const owner = await waitingRun(storage, 'run-a')
+      deepStrictEqual(await assign(storage), { a1: 'run-a' })
+      await owner.commit([decidedBy('wait-of-run-a', 'a1')])
+      deepStrictEqual(await addOf('d', ['d1']), ['added'])
+      await externalEvents.remove('a2')
+      await externalEvents.remove('a3')
+      deepStrictEqual(await addOf('a', ['a4', 'a5']), ['added', 'full'])
+    },
+  },
+  {
     name: '[RUNS-EV6] A wait whose time has passed gets no external event',
     async run({ storage }) {
       await waitingRun(storage, 'run-a', { timeoutMs: 5_000 })

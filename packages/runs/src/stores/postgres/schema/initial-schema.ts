@@ -386,6 +386,8 @@ export const INITIAL_SCHEMA = `
   );
   CREATE INDEX external_events_free ON $schema.external_events (address, n)
     WHERE outcome IS NULL AND run IS NULL;
+  CREATE INDEX external_events_by_sender ON $schema.external_events (sender)
+    WHERE outcome IS NULL AND run IS NULL;
   CREATE UNIQUE INDEX external_events_assigned ON $schema.external_events (run, review_id)
     WHERE outcome IS NULL AND run IS NOT NULL;
   CREATE INDEX external_events_by_run ON $schema.external_events (run) WHERE run IS NOT NULL;

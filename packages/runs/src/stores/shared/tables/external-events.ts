@@ -51,7 +51,10 @@ const COLUMNS = `external_events.event_id, external_events.name, external_events
 const WITH_RUN = `$schema.external_events
   LEFT JOIN $schema.runs AS assigned ON assigned.id = external_events.run`
 
-/** A free event is stored if a wait is open for it, or if there are fewer of them than the maximum. */
+/**
+ * A free event is stored if a wait is open for it, or if its sender has fewer of them than there is room for (RUNS-EV5). An event
+ * without a sender counts only against the room.
+ */
 const INSERT_EVENT = `
   INSERT INTO $schema.external_events
     (event_id, name, key, address, digest, wanted_run, sender, received_at, data)
@@ -59,7 +62,10 @@ const INSERT_EVENT = `
   WHERE EXISTS (SELECT 1 FROM $schema.waits WHERE address = $4)
     OR $9::int4 > (SELECT count(*) FROM (
       SELECT 1 FROM $schema.external_events WHERE outcome IS NULL AND run IS NULL LIMIT $9
-    ) AS free)
+    ) AS free) + (SELECT count(*) FROM (
+      SELECT 1 FROM $schema.external_events
+      WHERE outcome IS NULL AND run IS NULL AND sender = $7 LIMIT $9
+    ) AS own)
   ON CONFLICT (event_id) DO NOTHING RETURNING n`
 
 /** The external events of a database. */

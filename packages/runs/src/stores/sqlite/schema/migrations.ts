@@ -413,6 +413,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX external_events_free ON external_events (address, n)
     WHERE outcome IS NULL AND run IS NULL;
+  -- With the columns of its condition, which a count would read from the table.
+  CREATE INDEX external_events_by_sender ON external_events (sender, outcome, run)
+    WHERE outcome IS NULL AND run IS NULL;
   CREATE UNIQUE INDEX external_events_assigned ON external_events (run, review_id)
     WHERE outcome IS NULL AND run IS NOT NULL;
   CREATE INDEX external_events_by_run ON external_events (run) WHERE run IS NOT NULL;
