@@ -272,13 +272,6 @@ describe('a callback URL of a handler', () => {
   })
 })
 
-/** Fields of a request that a wait cannot have. */
-interface RefusedFields {
-  readonly options?: object
-  readonly outputSchema?: object
-  readonly model?: string
-}
-
 describe('a task of a request that waits', () => {
   it('[RUNS-T4] A manager delegates a wait of a request by the name of its task, and gets the outcome', async () => {
     const model = scriptedModel(({ messages, tools }) => {
@@ -344,23 +337,24 @@ describe('a task of a request that waits', () => {
     expect(outputOf('close')).toContain('"eventId":"e-2"')
   })
 
-  it.each<readonly [object, RefusedFields, string]>([
-    [{ event: 'a b' }, {}, '/tasks/0/waitFor/event'],
-    [{ event: { any: [] } }, {}, '/tasks/0/waitFor/event'],
-    [{ event: 'a', timeoutMs: 1, until: '2030-01-01T00:00:00Z' }, {}, 'exclude each other'],
-    [{ event: 'a', schema: { type: 'strin' } }, {}, 'Invalid schema of a wait'],
-    [{ event: 'a' }, { outputSchema: { type: 'object' } }, 'output does not apply'],
-    [{ event: 'a' }, { model: 'small' }, 'model does not apply'],
-  ])(
-    '[RUNS-T8] The wait %j with %j is refused',
-    async (waitFor, { options, ...fields }, problem) => {
-      await using api = await openServer({ ensembles: [shop] })
-      const refused = await api.post('/api/runs', {
-        tasks: [{ name: 'w', description: 'W', waitFor, ...fields }],
-        ...(options === undefined ? {} : { options }),
-      })
-      expect(refused.status).toBe(400)
-      expect(JSON.stringify(await refused.json())).toContain(problem)
-    },
-  )
+  it.each<readonly [object, object, readonly string[]]>([
+    [{ event: 'a b' }, {}, ['/tasks/0/waitFor/event']],
+    [{ event: { any: [] } }, {}, ['/tasks/0/waitFor/event/any']],
+    [{ event: 'a', timeoutMs: 1, until: '2030-01-01T00:00:00Z' }, {}, ['/tasks/0/waitFor/until']],
+    [{ event: 'a', schema: { type: 'strin' } }, {}, ['/tasks/0/waitFor/schema']],
+    [
+      { event: 'a' },
+      { outputSchema: { type: 'object' }, model: 'small', tools: [], maxHandoffs: 2 },
+      ['tools', 'model', 'outputSchema', 'maxHandoffs'].map((name) => `/tasks/0/${name}`),
+    ],
+    [{ event: 'a' }, { ensemble: 'shop' }, ['/tasks/0/waitFor']],
+  ])('[RUNS-T8] The wait %j with %j is refused at %j', async (waitFor, fields, paths) => {
+    await using api = await openServer({ ensembles: [shop] })
+    const refused = await api.post('/api/runs', {
+      tasks: [{ name: 'w', description: 'W', waitFor, ...fields }],
+    })
+    expect(refused.status).toBe(400)
+    const { problems } = (await refused.json()) as { problems: { path: string }[] }
+    expect(problems.map(({ path }) => path)).toEqual(paths)
+  })
 })

@@ -16,6 +16,7 @@ export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
 export { createEnsembleTask, createForEachTask, createLoopTask } from './definition/define-task.ts'
 export { findLoopProblems } from './definition/check-loop.ts'
+export { findLimitProblems } from './definition/wait.ts'
 export { findOwnHandoffProblems, type Handoff } from './definition/handoff.ts'
 export { reviewAtMax } from './definition/loop-end.ts'
 export {

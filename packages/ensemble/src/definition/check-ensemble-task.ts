@@ -8,7 +8,7 @@ import {
   type AnyInputSource,
 } from './ensemble-task.ts'
 import { findUnknownInputs, inputVariables } from './inputs.ts'
-import { toOptionText } from './map-settings.ts'
+import { toOptionText } from './option-text.ts'
 import { findField, mayBeList } from './output-shape.ts'
 import { listSubEnsembles, type OutputReference } from './sub-ensemble.ts'
 

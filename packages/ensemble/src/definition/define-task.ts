@@ -31,7 +31,8 @@ import {
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 import { createLoopHandler, createLoopReader } from './loop.ts'
 import { isRoundVariable } from './loop-variables.ts'
-import { isItemVariable, toOptionText } from './map-settings.ts'
+import { isItemVariable } from './map-settings.ts'
+import { toOptionText } from './option-text.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,

@@ -11,7 +11,8 @@ import {
 } from '@tutti/protocol/internal'
 
 import { parseJsonList } from './list-reader.ts'
-import { findMapProblems, toOptionText } from './map-settings.ts'
+import { findMapProblems } from './map-settings.ts'
+import { toOptionText } from './option-text.ts'
 import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
 import { listParts, listTaskTree, listWorkingTasks, type Task } from './task.ts'
 import { findTemplateVariables } from './template.ts'

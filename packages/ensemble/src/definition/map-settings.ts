@@ -24,11 +24,6 @@ const CHOICES: readonly (readonly [keyof MapSettings, readonly string[]])[] = [
   ['collect', ['list', 'outputs']],
 ]
 
-/** Formats a problem with the name of its option, such as `until.succeeded must be …`. */
-export function toOptionText({ path, message }: Problem): string {
-  return `${path.slice(1).replaceAll('/', '.')} ${message}`
-}
-
 /** Names of the options of a map. */
 export const MAP_NAMES = {
   as: true,

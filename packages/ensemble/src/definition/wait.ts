@@ -23,7 +23,10 @@ import {
   MAX_DURATION_MS,
   previewOf,
   type AwaitedEvent,
+  type Problem,
 } from '@tutti/protocol/internal'
+
+import { toOptionText } from './option-text.ts'
 
 /** An external event: its name, or its name with a separate correlation key. */
 export type EventToAwait = string | { readonly name: string; readonly key?: string }
@@ -136,7 +139,7 @@ export function findWaitProblems(options: WaitForOptions<ToolSchema>): readonly 
   const { review } = options
   return [
     ...findOptionProblems(options, WAIT_NAMES),
-    ...findLimitProblems(options),
+    ...findLimitProblems(options).map(toOptionText),
     ...(review === undefined || typeof review === 'boolean'
       ? []
       : typeof review === 'object' && review !== null
@@ -150,27 +153,28 @@ export function findSleepProblems(limit: WaitLimit): readonly string[] {
   const { timeoutMs, until } = limit
   return [
     ...findOptionProblems(limit, LIMIT_NAMES),
-    ...findLimitProblems(limit),
+    ...findLimitProblems(limit).map(toOptionText),
     ...(timeoutMs === undefined && until === undefined
       ? ['a sleep needs milliseconds or { until }']
       : []),
   ]
 }
 
-function findLimitProblems({ timeoutMs, until }: WaitLimit): readonly string[] {
-  return [
-    ...(timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS)
-      ? []
-      : [`timeoutMs must be > 0 and <= ${MAX_DURATION_MS}, got ${previewOf(timeoutMs)}`]),
-    ...(until === undefined || Number.isFinite(toTime(until))
-      ? []
-      : [
-          `until must be a date, ISO 8601 text or milliseconds since 1970, got ${previewOf(until)}`,
-        ]),
-    ...(timeoutMs === undefined || until === undefined
-      ? []
-      : ['timeoutMs and until exclude each other']),
-  ]
+/** Returns the problems of the time limit of a wait, with the paths of their options. */
+export function findLimitProblems({ timeoutMs, until }: WaitLimit): readonly Problem[] {
+  const problems: Problem[] = []
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS)) {
+    const message = `must be > 0 and <= ${MAX_DURATION_MS}, got ${previewOf(timeoutMs)}`
+    problems.push({ path: '/timeoutMs', message })
+  }
+  if (until !== undefined && !Number.isFinite(toTime(until))) {
+    const message = `must be a date, ISO 8601 text or milliseconds since 1970, got ${previewOf(until)}`
+    problems.push({ path: '/until', message })
+  }
+  if (timeoutMs !== undefined && until !== undefined) {
+    problems.push({ path: '/until', message: 'and timeoutMs exclude each other' })
+  }
+  return problems
 }
 
 /** Returns milliseconds since 1970; NaN for another value. */

@@ -9,8 +9,8 @@ import {
   DEFAULT_ITEM_VARIABLE,
   findCallProblems,
   findMapProblems,
-  toOptionText,
 } from '../definition/map-settings.ts'
+import { toOptionText } from '../definition/option-text.ts'
 import { isTask, type Task } from '../definition/task.ts'
 import type { PlannedChildOptions } from '../definition/ensemble-task.ts'
 import { beginWorker, findFailure, runWorker } from '../hierarchy/workers.ts'

@@ -14,12 +14,13 @@ import {
   findSubEnsembleProblems,
   type CheckedInput,
 } from '@tutti/ensemble/internal'
-import { AGENT_TASK_FIELDS, pointer, shortText, unknownName } from '@tutti/protocol/internal'
+import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findEnsemble } from './catalog-names.ts'
 import { tryTask } from './try-task.ts'
 import { mergeReview } from './review-setting.ts'
+import { refuseUnusedFields } from './refuse-unused.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
@@ -46,11 +47,7 @@ export function makeEnsembleTask(
   { catalogs, refusals, path, context, captureMode, sources }: EnsembleTaskParts,
 ): readonly Task[] {
   const { name, ensemble: wanted = '', description, expectedOutput } = body
-  for (const unused of AGENT_TASK_FIELDS.filter((one) => body[one] !== undefined)) {
-    const message = (): string =>
-      `Task '${shortText(name)}' runs an ensemble, so ${unused} has no effect on it`
-    refusals.add('BAD_REQUEST', `${path}/${unused}`, message)
-  }
+  refuseUnusedFields(body, 'runs an ensemble', { refusals, path })
   const ensemble = findEnsemble(wanted, { catalogs, refusals, path: `${path}/ensemble` })
   if (ensemble === undefined) return []
   const inputs = Object.fromEntries(

@@ -4,12 +4,13 @@
  * RUNS-T1 A task without a name gets a unique one from its ensemble or its description.
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
- * RUNS-T8 A task with `waitFor` has no model and no tools. Its wait is that of the engine, with the same checks.
+ * RUNS-T8 A task with `waitFor` has no field of an agent, such as a model. Its wait is that of the engine, with the same checks.
+ *    Each problem is reported with its path.
  * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names. The
  *    roles of agents with handoffs do not change, because other agents refer to them.
  */
 import { task, type Task, type TaskWait } from '@tutti/ensemble'
-import { toWorkerRole } from '@tutti/ensemble/internal'
+import { findLimitProblems, toWorkerRole } from '@tutti/ensemble/internal'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -28,6 +29,7 @@ import {
   type ConditionalTask,
   type GraphReference,
 } from './refuse-graph.ts'
+import { refuseUnusedFields } from './refuse-unused.ts'
 import { mergeReview } from './review-setting.ts'
 import { makeTaskAgent, MAX_REQUEST_HANDOFFS, type TaskAgentParts } from './task-agents.ts'
 import { tryTask } from './try-task.ts'
@@ -194,11 +196,13 @@ function makeTask(
     path: `${path}/outputSchema`,
     what: 'output schema',
   })
-  const waitFor = readWait(body.waitFor, time, { refusals, path })
+  const waitFor = readWait(body.waitFor, time, { refusals, path: `${path}/waitFor` })
   const agent =
     body.agents &&
     makeTaskAgent(body.agents, { catalogs, refusals, time, handoffs, path: `${path}/agents` })
-  refuseUnusedLimit(body, { refusals, path })
+  if (body.waitFor === undefined) refuseUnusedLimit(body, { refusals, path })
+  else if (refuseUnusedFields(body, 'waits for events', { refusals, path })) return []
+  if (body.waitFor !== undefined && waitFor === undefined) return []
   if (body.agents !== undefined && agent === undefined) return []
   const { name, description, expectedOutput, maxIterations, additionalContext } = body
   const { instructions, maxOutputTokens, allowEmptyOutput, maxHandoffs } = body
@@ -261,7 +265,7 @@ function refuseSharedRoles(bodies: readonly TaskDefinitionBody[], refusals: Refu
   }
 }
 
-/** Compiles the schema of a wait. */
+/** Returns the wait of a task; undefined if it has none, or has problems, which are added to the refusals. */
 function readWait(
   waitFor: WaitForBody | undefined,
   time: SchemaTime,
@@ -271,10 +275,15 @@ function readWait(
   const { schema: _, ...wait } = waitFor
   const schema = compileSchema(waitFor.schema, time, {
     refusals,
-    path: `${path}/waitFor/schema`,
+    path: `${path}/schema`,
     what: 'schema of a wait',
   })
-  return { ...wait, ...field('schema', schema) }
+  const problems = findLimitProblems(wait)
+  for (const problem of problems) {
+    const at = `${path}${problem.path}`
+    refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)
+  }
+  return problems.length === 0 ? { ...wait, ...field('schema', schema) } : undefined
 }
 
 /** Returns the names of the tasks (RUNS-T1). */

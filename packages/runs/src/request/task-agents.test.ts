@@ -188,7 +188,7 @@ describe('a requested task with agents', () => {
       { name: 'trip', ensemble: 'team', agents: [{ role: 'A' }], maxHandoffs: 2 } as never,
     ]
     expect(textsOf({ tasks })).toEqual([
-      expect.stringMatching(/^\/tasks\/0: .*agent does not apply to a task with a handler/),
+      "/tasks/0/agents: Task 'help' waits for events, so agents has no effect on it",
       "/tasks/1/agents: Task 'trip' runs an ensemble, so agents has no effect on it",
       "/tasks/1/maxHandoffs: Task 'trip' runs an ensemble, so maxHandoffs has no effect on it",
       "/tasks/1/ensemble: Unknown ensemble 'team'. Available: []",

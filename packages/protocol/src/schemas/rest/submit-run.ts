@@ -456,8 +456,8 @@ export type TaskDefinitionBody =
       ensemble?: never
       inputs?: never
     })
-  | (Omit<TaskDefinitionFields, AgentTaskField | 'ensemble'> & { ensemble: string } & {
-      [Field in AgentTaskField]?: never
+  | (Omit<TaskDefinitionFields, AgentTaskField | 'waitFor' | 'ensemble'> & { ensemble: string } & {
+      [Field in AgentTaskField | 'waitFor']?: never
     })
 
 // NOTE: the schema has one list of fields for both kinds of tasks; the type says which of them each kind has.
