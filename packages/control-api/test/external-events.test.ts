@@ -125,6 +125,21 @@ describe('a link of an event', () => {
     return (await api.post('/api/events/paid/links', body, as('shop-key'))).json()
   }
 
+  it('A link for a run that does not exist, or has ended, is refused', async () => {
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS })
+    expect(await createLink(api, { runId: 'none' })).toMatchObject({ error: 'RUN_NOT_FOUND' })
+    const submitted = await api.post('/api/runs', { inputs: { order: 'o-1' } }, as('all-key'))
+    const { runId } = await submitted.json()
+    expect(await createLink(api, { runId })).toEqual({
+      id: expect.any(String),
+      path: expect.any(String),
+    })
+    await api.post(`/api/runs/${runId}/cancel`, {}, as('all-key'))
+    await expect
+      .poll(() => createLink(api, { runId }))
+      .toMatchObject({ error: 'RUN_COMPLETED', message: expect.stringContaining('has ended') })
+  })
+
   it('[API-L1] [API-L3] A caller without a key sends the event of a link once', async () => {
     await using api = await openServer({ ensembles: [shop], apiKeys: KEYS })
     const submitted = await api.post('/api/runs', { inputs: { order: 'o-1' } }, as('all-key'))

@@ -116,6 +116,22 @@ describe('schedules', () => {
     ])
   })
 
+  it('A schedule of an unknown thread is refused when it is saved', async () => {
+    await using api = await openScheduled()
+    const body = { ...BODY, run: { ...RUN, threadId: 'thread-1' } }
+    const refused = await api.post('/api/schedules', body)
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        problems: [{ path: '/run/threadId', message: 'No thread with ID thread-1' }],
+      }),
+    ])
+    expect((await api.post('/api/threads', { threadId: 'thread-1' })).status).toBe(201)
+    expect((await api.post('/api/schedules', body)).status).toBe(201)
+    const { name: _name, ...definition } = { ...body, run: { ...RUN, threadId: 'thread-2' } }
+    expect((await api.post('/api/schedules/nightly', definition)).status).toBe(400)
+  })
+
   it('A run between the ticks belongs to the caller, and has the tag of the schedule', async () => {
     await using api = await openScheduled(apiKeys)
     await call(api, 'POST', '/api/schedules', { key: WRITER, body: { ...BODY, paused: true } })

@@ -588,7 +588,7 @@ export const ROUTES = {
     response: EventLink,
     status: 201,
     scope: 'events:send',
-    errors: [],
+    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
     summary: 'Create a link with which a caller without a key sends one external event',
   },
   sendLinkedEvent: {

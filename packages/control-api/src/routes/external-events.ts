@@ -10,7 +10,14 @@ import {
   type EventReceived,
   type LinkedEventReceived,
 } from '@tutti/protocol/internal'
-import { badRequest, readJsonBody, type HttpRoute, type Signer } from '@tutti/gateway/internal'
+import {
+  badRequest,
+  locateRun,
+  readJsonBody,
+  type HttpRoute,
+  type Signer,
+} from '@tutti/gateway/internal'
+import { eventRunEnded } from '@tutti/runs/internal'
 
 import { createEventToken, readEventToken } from '../auth/event-links.ts'
 
@@ -49,7 +56,8 @@ export function externalEventRoutes(
       async handle({ request, caller, addSubject, parameters: { name = '' } }) {
         const { expiresInMs, ...event } = await readJsonBody(request, EventLinkBody, maxBodyBytes)
         assertName(name)
-        addSubject({ target: name })
+        addSubject({ target: name, ...(event.runId === undefined ? {} : { runId: event.runId }) })
+        if (event.runId !== undefined) await assertOpen(runs, event.runId, name)
         const lifetimeMs = chooseLifetime(expiresInMs, event, runs.externalEvents.maxAgeMs)
         const expiresAt = Math.min(clock.now() + lifetimeMs, caller.expiresAt)
         const expiry = Number.isFinite(expiresAt) ? { expiresAt } : {}
@@ -96,6 +104,16 @@ function assertName(name: string): void {
   const message =
     'must be 1 to 100 letters, digits, "_", ".", ":" or "-" and start with a letter or digit'
   throw badRequest('event', [{ path: '/name', message }])
+}
+
+/** Checks that the run of a new link can get its event. @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED. */
+async function assertOpen(
+  runs: ResolvedControlApiOptions['runs'],
+  runId: string,
+  name: string,
+): Promise<void> {
+  const { status } = await locateRun(runs, runId)
+  if (isTerminalRunStatus(status)) throw eventRunEnded(runId, name)
 }
 
 /**

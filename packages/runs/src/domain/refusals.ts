@@ -203,6 +203,12 @@ export function runCompleted({ runId, status }: Pick<RunRecord, 'runId' | 'statu
   return { code: 'RUN_COMPLETED', message, retryable: false }
 }
 
+/** Error of an external event for a run that opens no more waits. */
+export function eventRunEnded(runId: string, name: string): TuttiError {
+  const message = `Run ${runId} has ended, so nothing in it waits for event "${name}"`
+  return new TuttiError('RUN_COMPLETED', message)
+}
+
 /** Error of a command for an unowned run whose ensemble this process cannot build. */
 export function ensembleUnavailable({ runId }: RunRecord, cause: unknown): TuttiError {
   return new TuttiError(

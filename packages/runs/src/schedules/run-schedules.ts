@@ -9,10 +9,12 @@ import { computeJsonDigest } from '@tutti/core/internal'
 import { TuttiError } from '@tutti/core'
 
 import { field } from '../domain/field.ts'
+import { threadNotFound } from '../domain/refusals.ts'
 import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 
+import type { Problem } from '@tutti/protocol/internal'
 import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { NewSchedule, ScheduleRecord } from '../ports/schedule-store.ts'
@@ -32,7 +34,7 @@ const LOOK_EVERY_MS = 10_000
 
 /** Parts that schedules need. */
 export interface RunSchedulesOptions extends SubmitTicksOptions {
-  readonly storage: Pick<RunStorage, 'queue' | 'schedules' | 'runs'>
+  readonly storage: Pick<RunStorage, 'queue' | 'schedules' | 'runs' | 'threads'>
   readonly settings: Pick<
     ResolvedRunServiceOptions,
     'clock' | 'logger' | 'schedules' | 'authorizeSchedule'
@@ -211,7 +213,17 @@ export class RunSchedules {
   }
 
   async #assertValid(saved: SavedSchedule): Promise<void> {
-    assertNoProblems('', await this.#findProblems(saved))
+    const problems = [await this.#findProblems(saved), await this.#findThreadProblem(saved)]
+    assertNoProblems('', problems.flat())
+  }
+
+  /** A configured schedule may name a thread that does not exist yet: its ticks say so. */
+  async #findThreadProblem({ definition: { run } }: SavedSchedule): Promise<readonly Problem[]> {
+    // A run that is not an object is another problem.
+    const threadId: unknown = Reflect.get(Object(run), 'threadId')
+    if (typeof threadId !== 'string') return []
+    if ((await this.#options.storage.threads.get(threadId)) !== undefined) return []
+    return [{ path: '/run/threadId', message: threadNotFound(threadId).message }]
   }
 
   async #findProblems(saved: SavedSchedule) {

@@ -16,6 +16,7 @@ import { createLimiter, TuttiError } from '@tutti/core'
 import { formatExactJson, parseExactJson, toPlainJson } from '@tutti/core/internal'
 
 import { field } from '../domain/field.ts'
+import { eventRunEnded } from '../domain/refusals.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { AwaitedEvent } from '@tutti/protocol/internal'
@@ -115,10 +116,7 @@ export class RunExternalEvents {
       case 'run_not_found':
         throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
       case 'run_ended':
-        throw new TuttiError(
-          'RUN_COMPLETED',
-          `Run ${runId} has ended, so nothing in it waits for event "${name}"`,
-        )
+        throw eventRunEnded(runId ?? '', name)
       case 'full':
         throw new TuttiError(
           'EVENTS_FULL',
