@@ -12,8 +12,8 @@
  * RUNS-EV10 An event with data that its wait does not accept is refused. The sender gets the problems if the wait was open;
  *    otherwise they are stored with the event.
  */
-import { createLimiter, TuttiError } from '@tutti/core'
-import { formatExactJson, parseExactJson, toPlainJson } from '@tutti/core/internal'
+import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
+import { formatExactJson, parseExactJson, sleep, toPlainJson } from '@tutti/core/internal'
 
 import { field } from '../domain/field.ts'
 import { eventRunEnded } from '../domain/refusals.ts'
@@ -41,8 +41,11 @@ const TRIM_BATCH = 1_000
 /** Maximum number of times in a row that events which a closed wait gave back are paired again. */
 const MAX_ROUNDS = 10
 
-/** Maximum number of events whose data is in memory while they are sent to their waits: 16 MiB at most. */
-const MAX_SENDING = 64
+/**
+ * Maximum number of events whose data is in memory while they are sent to their waits, for a sweep and for all others: 16 MiB at
+ * most.
+ */
+const MAX_SENDING = 32
 
 /** An external event as its sender sends it. */
 export interface ReceivedEvent extends Omit<NewExternalEvent, 'data' | 'id'> {
@@ -73,6 +76,8 @@ export class RunExternalEvents {
   /** Decisions in flight, by the id of their event. */
   readonly #sending = new Map<string, Promise<Sent>>()
   readonly #limiter = createLimiter({ maxConcurrent: MAX_SENDING })
+  /** Sweeps have their own slots: an owner that has died holds a slot until its run has another owner. */
+  readonly #sweepLimiter = createLimiter({ maxConcurrent: MAX_SENDING })
 
   constructor(options: RunExternalEventsOptions) {
     this.#options = options
@@ -160,9 +165,24 @@ export class RunExternalEvents {
     })
   }
 
-  /** Pairs and delivers all events that can be. */
+  /**
+   * Pairs and delivers all events that can be. Resolves after `SWEEP_EVENTS_MS` at the latest, so that decisions which their
+   * runs do not confirm hold up no later sweep; their delivery continues.
+   */
   async sweep(): Promise<void> {
-    await this.#deliver(undefined)
+    const { clock, logger } = this.#options.settings
+    const timer = new AbortController()
+    const delivery = this.#deliver(undefined).finally(() => {
+      timer.abort()
+    })
+    const isHeld = sleep(clock, SWEEP_EVENTS_MS, timer.signal).then(
+      () => true,
+      () => false,
+    )
+    if (!(await isHeld)) return delivery
+    delivery.catch((error: unknown) => {
+      logger.warn('Failed to deliver external events', { error })
+    })
   }
 
   /** Deletes events that are older than their retention. */
@@ -177,29 +197,30 @@ export class RunExternalEvents {
 
   async #deliver(awaited: readonly AwaitedEvent[] | undefined): Promise<void> {
     const { storage, settings } = this.#options
+    const limiter = awaited === undefined ? this.#sweepLimiter : this.#limiter
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const assigned = await storage.externalEvents.assign(settings.clock.now(), awaited)
-      const sent = await Promise.all(assigned.map((event) => this.#send(event)))
+      const sent = await Promise.all(assigned.map((event) => this.#send(event, limiter)))
       if (!sent.includes('freed')) return
     }
   }
 
   /** Sends the decision of an event, once at a time. */
-  #send(event: AssignedEvent): Promise<Sent> {
+  #send(event: AssignedEvent, limiter: Limiter): Promise<Sent> {
     const { id } = event
     const known = this.#sending.get(id)
     if (known !== undefined) return known
-    const sending = this.#decideInTurn(event).finally(() => this.#sending.delete(id))
+    const sending = this.#decideInTurn(event, limiter).finally(() => this.#sending.delete(id))
     this.#sending.set(id, sending)
     return sending
   }
 
-  async #decideInTurn(event: AssignedEvent): Promise<Sent> {
-    await this.#limiter.acquire()
+  async #decideInTurn(event: AssignedEvent, limiter: Limiter): Promise<Sent> {
+    await limiter.acquire()
     try {
       return await this.#decide(event)
     } finally {
-      this.#limiter.release()
+      limiter.release()
     }
   }
 
