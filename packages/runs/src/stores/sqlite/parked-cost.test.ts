@@ -54,7 +54,7 @@ async function plansOf(
   return plans
 }
 
-it('[RUNS-L4] A claim reads neither the due runs that start to find those that wake, nor the reverse', async () => {
+it('[RUNS-L4] A claim reads neither the due runs that start to find those that wake, nor the reverse, and no others that are parked', async () => {
   // A ready run makes a claim look for all of them.
   const opened = openDatabase(directory, 'NORMAL')
   opened.database.exec(`INSERT INTO runs
@@ -66,6 +66,12 @@ it('[RUNS-L4] A claim reads neither the due runs that start to find those that w
   )
   const [toWake, toStart] = plans.filter(({ sql }) => /^SELECT (id|\*).*'parked' AND/s.test(sql))
   expect(toWake?.plan).toBe('SEARCH runs USING INDEX runs_to_wake (due_at<?)')
+  const released = plans.filter(({ sql }) => /^SELECT id.*'ready' AND epoch > 0/s.test(sql))
+  expect(released.map(({ plan }) => plan)).toEqual(['SCAN runs USING INDEX runs_released'])
+  const suspected = plans.filter(({ sql }) => /^SELECT id.*lost_owners > 0/s.test(sql))
+  expect(suspected.map(({ plan }) => plan)).toEqual([
+    'SEARCH runs USING INDEX runs_suspected (due_at<?)',
+  ])
   const searches = toStart?.plan.split('; ').filter((step) => step.includes(' runs '))
   expect(new Set(searches)).toEqual(
     new Set(['SEARCH runs USING INDEX runs_to_start (<expr>=? AND due_at<?)']),

@@ -49,6 +49,7 @@ export function findDueRuns(
         room: 1,
         condition: `lost_owners > 0 AND state <> 'ended' AND state IN ('ready', 'parked')
           AND lost_owners >= ${SUSPECT_LOSSES} AND due_at <= $now`,
+        index: 'runs_suspected',
       }).map(idOf)
     : []
   const found = [...suspects]
@@ -84,16 +85,16 @@ export function findBegunRuns(
 /** A class of due runs: its condition, and the index that has no other runs. */
 interface DueClass {
   readonly condition: string
-  /** Named where SQLite would choose the index of states, and read the parked runs of all classes. */
+  /** Named where SQLite would choose the index of states, and read the runs of all classes. */
   readonly index?: string
 }
 
-/** Due, previously claimed runs, except suspects; the first two conditions are those of their indexes. */
+/** Due, previously claimed runs, except suspects. */
 const BEGUN: readonly DueClass[] = [
   {
-    condition: `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
+    condition: `state = 'ready' AND epoch > 0 AND lost_owners < ${SUSPECT_LOSSES}`,
+    index: 'runs_released',
   },
-  { condition: `state = 'ready' AND epoch > 0 AND lost_owners = 0` },
   {
     condition: `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES} AND epoch > 0`,
     index: 'runs_to_wake',

@@ -144,7 +144,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
-  CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0;
   -- Parked runs that wake come before those that start, so neither may be searched among the others.
   CREATE INDEX runs_to_wake ON runs (due_at) WHERE state = 'parked' AND epoch > 0;
   CREATE INDEX runs_to_start ON runs (${SQLITE_LEVEL}, due_at) WHERE state = 'parked' AND epoch = 0;
