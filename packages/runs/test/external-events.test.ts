@@ -214,6 +214,21 @@ function readWinner(end: LoggedRunEvent | undefined): string {
   return end.event === undefined ? 'person' : 'event'
 }
 
+it('[RUNS-S4] A cancel at a boundary ends a parked run that waits for an event', async () => {
+  using directory = temporaryDirectory()
+  const service = createRunService(await sqliteRunStorage(directory.path), [TEAM])
+  await service.start()
+  await service.submit({ runId: 'run-1', inputs: { order: 'o-1' } })
+  await until('the run is parked', async () => {
+    return (await service.get('run-1'))?.run.status === 'WAITING_REVIEW'
+  })
+  await service.send('run-1', { kind: 'cancel', mode: 'boundary' })
+  await until('the run is cancelled', async () => {
+    return (await service.get('run-1'))?.run.status === 'CANCELLED'
+  })
+  await service.close(close)
+})
+
 it('[RUNS-EV9] A sweep delivers an event that a process stored before it was killed', async () => {
   using directory = temporaryDirectory()
   const clock = fakeClock()

@@ -164,10 +164,12 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   return handler
 }
 
-/** Options of a task that a sub-ensemble adds. */
+/** Options of a task that a sub-ensemble or a loop adds. */
 export interface PlannedChildOptions extends ChildOptions {
-  /** Whether it may still begin when it has a slot. */
-  readonly mayBegin: () => boolean
+  /** Whether it may still begin when it has a slot. @default it may */
+  readonly mayBegin?: () => boolean
+  /** Whether a cancel in mode `boundary` keeps it from beginning: it is a round of a loop. @default false */
+  readonly isRound?: boolean
 }
 
 /** Functions that add the tasks of a plan and receive its end, and the inputs of its conditions. */

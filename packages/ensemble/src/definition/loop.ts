@@ -30,6 +30,7 @@ import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 import type { HandlerContext } from './handler.ts'
 import type { LoopHistory, LoopSettings } from './loop-settings.ts'
 import type { OutputReader } from '../output/structured-output.ts'
+import type { PlannedChildOptions } from './ensemble-task.ts'
 import type { LoopPlan } from './task.ts'
 import type { Inputs } from './template.ts'
 
@@ -91,7 +92,8 @@ class LoopRun {
       feedback: previous?.feedback ?? '',
       history: formatHistory(this.#rounds, this.#plan.settings),
     }
-    const output = await this.#context.task<unknown>(template, { key: number, inputs })
+    const options: PlannedChildOptions = { key: number, inputs, isRound: true }
+    const output = await this.#context.task<unknown>(template, options)
     const round = { output, feedback: '' }
     this.#rounds.push(round)
     if (this.#plan.settings.result === 'all') this.#assertSmall(output)

@@ -107,7 +107,7 @@ export class Reviews {
   readonly #early: EarlyDecisions
   /** Whether a reviewer has ended the run. */
   #exited = false
-  /** Reason why no further task may begin. */
+  /** Reason why no further task, round or wait may begin. */
   #cancelled: TuttiError | undefined
   #over = false
 
@@ -185,11 +185,16 @@ export class Reviews {
     for (const { settle } of this.#open.values()) settle({ kind: 'withdrawn', reason: ENDED_EARLY })
   }
 
-  /** Closes the reviews of tasks that have not begun and must not begin. */
-  closeBefore(error: TuttiError): void {
+  /** Reason why no further task, round or wait may begin; undefined if the run was not cancelled at a boundary. */
+  get cancelled(): TuttiError | undefined {
+    return this.#cancelled
+  }
+
+  /** Closes the reviews of tasks that have not begun and must not begin, and the waits. */
+  closeAtBoundary(error: TuttiError): void {
     this.#cancelled = error
-    for (const { review, settle } of this.#open.values()) {
-      if (review.timing === 'BEFORE_EXECUTION') settle({ kind: 'failed', error })
+    for (const { question, settle } of this.#open.values()) {
+      if (isAtBoundary(question)) settle({ kind: 'failed', error })
     }
   }
 
@@ -356,7 +361,7 @@ export class Reviews {
       }
       this.#open.set(review.reviewId, { ...waiting, settle, signal: noLongerNeeded.signal })
       this.#early.open(review.reviewId)
-      const mayNotBegin = review.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
+      const mayNotBegin = isAtBoundary(question) ? this.#cancelled : undefined
       if (mayNotBegin !== undefined) settle({ kind: 'failed', error: mayNotBegin })
       else if (signal.aborted) onAbort()
       else if (given !== undefined) settle({ kind: 'decided', decision: given })
@@ -446,6 +451,11 @@ export class Reviews {
 /** Whether the run can be released while it waits. The body of a call that must not be repeated counts as working. */
 function isReleasable({ approval }: OpenReview): boolean {
   return approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
+}
+
+/** Whether a cancel in mode `boundary` ends the review: a task waits to begin, or for an event or a time. */
+function isAtBoundary({ timing, waitsFor }: ReviewQuestion): boolean {
+  return timing === 'BEFORE_EXECUTION' || waitsFor !== undefined
 }
 
 const ENDED_EARLY = 'The run ended early'

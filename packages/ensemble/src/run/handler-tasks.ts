@@ -28,13 +28,7 @@ import {
 } from './prepare-children.ts'
 
 import type { Inputs } from '../definition/template.ts'
-import type {
-  ChildOptions,
-  ChildTask,
-  MapOptions,
-  MapOutcome,
-  MapTemplate,
-} from '../definition/operations.ts'
+import type { ChildTask, MapOptions, MapOutcome, MapTemplate } from '../definition/operations.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { AskedOperation, OperationFrame } from './operation-frame.ts'
 
@@ -71,13 +65,12 @@ export class HandlerTasks {
   /** Runs one task; see `HandlerOperations.task`. */
   async run<Output>(
     child: ChildTask<Output>,
-    { key = child.name, inputs = {}, mayBegin }: ChildOptions & Partial<PlannedChildOptions> = {},
+    { key = child.name, inputs = {}, mayBegin, isRound = false }: PlannedChildOptions = {},
   ): Promise<Output> {
-    return this.#runOne(
-      this.#frame.take(),
-      { task: toTask(child), key, inputs },
-      { child, mayBegin },
-    )
+    const operation = this.#frame.take()
+    const { cancelled } = this.#frame.settings.tooling.reviews
+    if (isRound && operation.recorded === undefined && cancelled !== undefined) throw cancelled
+    return this.#runOne(operation, { task: toTask(child), key, inputs }, { child, mayBegin })
   }
 
   /** Runs the task of an ensemble for a call of its tool; see `HandlerOperations.call`. */

@@ -5,7 +5,7 @@
  * restores it.
  *
  * ENS-S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish,
- *    and no other starts.
+ *    and no other starts. Their waits end with CANCELLED, and their loops begin no other round.
  * ENS-S3 A command that is invalid, or arrives after the end of the run, is rejected and changes nothing.
  */
 import { TuttiError } from '@tutti/core'
@@ -42,7 +42,7 @@ import type { ModelRules } from './model-rules.ts'
 export interface CancelRunOptions {
   /**
    * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks finish
-   * and starts no others. @default abort
+   * and starts no others, ends waits, and begins no other round of a loop. @default abort
    */
   readonly mode?: CancelMode
   /** Cause of the cancel. @default SERVER */
@@ -62,7 +62,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   /** Profiles that a directive can apply, by name. */
   readonly profiles: RunProfiles
   readonly directives: Directives
-  readonly reviews: Pick<Reviews, 'closeBefore' | 'decide'>
+  readonly reviews: Pick<Reviews, 'closeAtBoundary' | 'decide'>
   /** Returns the roles of the run's agents. */
   readonly roles: () => readonly string[]
 }
@@ -258,7 +258,7 @@ export class Steering {
     this.#cancel = cancel
     const { runId, reviews } = this.#options
     if (cancel.mode === 'boundary') {
-      reviews.closeBefore(new TuttiError('CANCELLED', 'The run was cancelled'))
+      reviews.closeAtBoundary(new TuttiError('CANCELLED', 'The run was cancelled'))
       return
     }
     this.#controller.abort(reason ?? new TuttiError('CANCELLED', `Run ${runId} was cancelled`))

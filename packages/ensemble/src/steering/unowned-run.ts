@@ -123,7 +123,7 @@ function restoreSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: W
     directives: new Directives(),
     reviews: {
       // The reviews of a cancelled run close when it continues.
-      closeBefore: () => undefined,
+      closeAtBoundary: () => undefined,
       decide: (reviewId, verdict) => decide(ensemble, run, { reviewId, verdict, written }),
     },
     taskNames: () => [...new Set([...tasks.map(({ name }) => name), ...workers])],
