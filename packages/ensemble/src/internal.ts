@@ -21,6 +21,7 @@ export { findOwnHandoffProblems, type Handoff } from './definition/handoff.ts'
 export { reviewAtMax } from './definition/loop-end.ts'
 export {
   findMappedInputProblems,
+  findOutputProblems,
   findSubEnsembleProblems,
   type CheckedInput,
 } from './definition/check-ensemble-task.ts'

@@ -271,10 +271,45 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   expectTypeOf(reduced).toEqualTypeOf(typed)
   // @ts-expect-error -- a person has no such field
   task({ ensemble: child, inputs: { who: [pick, 'nam'] } })
+  // @ts-expect-error -- an output is a task
+  task({ ensemble: child, output: 'plain' })
   // @ts-expect-error -- an input is a text or an output
   task({ ensemble: child, inputs: { who: 7 } })
   // @ts-expect-error -- a model belongs to the ensemble
   task({ ensemble: child, maxIterations: 7 })
+})
+
+test('[ENS-P29] A task with an ensemble and a chosen output has the type of that output', () => {
+  const child = ensemble({ name: 'child', tasks: [plain, typed, parsed] })
+  const sub = task({ name: 'sub', ensemble: child, inputs: { who: '{who}' }, output: typed })
+  expectTypeOf(sub).toEqualTypeOf(typed)
+  expectTypeOf(task({ ...sub, retries: 1 })).toEqualTypeOf(typed)
+  expectTypeOf(task({ ensemble: child, output: plain })).toEqualTypeOf(plain)
+  expectTypeOf(task({ ensemble: child, output: typed, forEach: { over: 'people' } })).toEqualTypeOf<
+    Task<readonly { name: string; age?: number }[]>
+  >()
+  const repeated = task({
+    ensemble: child,
+    output: typed,
+    loop: {
+      max: 2,
+      until(output) {
+        expectTypeOf(output).toEqualTypeOf<{ name: string; age?: number }>()
+        return output.name === ''
+      },
+    },
+  })
+  expectTypeOf(repeated).toEqualTypeOf(typed)
+  expectTypeOf(
+    task({
+      ensemble: child,
+      output: typed,
+      loop: { max: 2, result: 'all' },
+      forEach: { over: 'people' },
+    }),
+  ).toEqualTypeOf<Task<readonly (readonly { name: string; age?: number }[])[]>>()
+  // @ts-expect-error -- the chosen output has no such field
+  task({ ensemble: child, output: typed, loop: { max: 2, until: ({ length }) => length === 7 } })
 })
 
 test('[ENS-I5] The output of a task that waits has the type of its events', () => {

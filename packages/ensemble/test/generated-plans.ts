@@ -252,7 +252,7 @@ function toConstruct(process: Process, construct: Construct, { name, path }: Pla
     case 'forEach':
       return toForEach(process, construct, { name, path })
     case 'ensemble':
-      return task({ name, ensemble: toNested(process, construct.plan, { name, path }) })
+      return toEnsembleTask(name, toNested(process, construct.plan, { name, path }))
     case 'loop':
       return toLoop(process, construct, { name, path })
     case 'wait':
@@ -357,6 +357,14 @@ function toForEach(
     : task({ ...named, forEach: { over: LIST } })
 }
 
+/** Returns a task with the ensemble. In every other one its output is that of the first task, which has no condition. */
+function toEnsembleTask(name: string, nested: ReturnType<typeof toNested>): Task {
+  const [first, ...others] = nested.tasks
+  return first === undefined || others.length % 2 === 0
+    ? task({ name, ensemble: nested })
+    : task({ name, ensemble: nested, output: first })
+}
+
 /** Returns an ensemble whose last task reads all others, so that it always has an output. */
 function toNested(process: Process, plan: GeneratedPlan, { name, path }: Place) {
   const tasks = toTasks(process, plan, path)
@@ -421,7 +429,7 @@ function toRound(
         description: 'Grow {feedback}',
       })
     case 'plan':
-      return task({ name, ensemble: toNested(process, body.plan, { name, path }) })
+      return toEnsembleTask(name, toNested(process, body.plan, { name, path }))
   }
 }
 

@@ -2,7 +2,7 @@
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, task } from '../src/index.ts'
+import { agent, ensemble, task, type Task } from '../src/index.ts'
 import { applyToUnowned, describeCode, type RunStep } from '../src/internal.ts'
 import { runToEnd, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
@@ -397,6 +397,158 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(digestOf('Find {city}')).toBe(digestOf('Find {city}'))
     expect(digestOf('Look for {city}')).not.toBe(digestOf('Find {city}'))
     expect(digestOf('Find {city}', 'Rome')).not.toBe(digestOf('Find {city}'))
+  })
+})
+
+describe('[ENS-P29] the chosen output of a task with an ensemble', () => {
+  const Draft = Type.Object({ text: Type.String(), words: Type.Integer() })
+  const draft = task({
+    name: 'draft',
+    description: 'Draft {tone}',
+    output: Draft,
+    handler: ({ inputs }) => ({ text: `draft ${inputs['tone']}`, words: 2 }),
+  })
+  const check = task({
+    name: 'check',
+    description: 'Check',
+    context: [draft],
+    handler: () => 'checked',
+  })
+  const letter = ensemble({ name: 'letter', tasks: [draft, check], inputs: ['tone'] })
+  const write = task({ name: 'write', ensemble: letter, output: draft })
+
+  it('A task has the output of the chosen task of its ensemble, after all tasks of the ensemble have ended', async () => {
+    const read = task({
+      name: 'read',
+      description: 'Read {got.text}',
+      handler: ({ inputs }) => inputs['got.text'] ?? '',
+    })
+    const next = task({
+      name: 'next',
+      ensemble: ensemble({ name: 'reader', tasks: [read] }),
+      inputs: { got: write },
+    })
+    const each = task({
+      name: 'each',
+      ensemble: letter,
+      output: draft,
+      forEach: { over: 'tones', as: 'tone' },
+    })
+    const until = task({
+      name: 'until',
+      ensemble: letter,
+      output: draft,
+      loop: { max: 3, until: ({ words }) => words === 2 },
+    })
+    const team = ensemble({ name: 'team', tasks: [write, each, until, next] })
+    const result = await team.run({ tone: 'kind', tones: '["dry","warm"]' })
+    expect(result.error).toBeUndefined()
+    expect(result.outputOf(write)).toEqual({ text: 'draft kind', words: 2 })
+    expect(result.outputOf(next)).toBe('draft kind')
+    expect(result.outputOf(each)?.map(({ text }) => text)).toEqual(['draft dry', 'draft warm'])
+    expect(result.outputOf(until)?.words).toBe(2)
+    const done = result.tasks.filter(({ output }) => output === 'checked')
+    expect(done.map(({ taskName }) => taskName)).toEqual([
+      'write/check',
+      'each/0/check',
+      'each/1/check',
+      'until/1/check',
+    ])
+  })
+
+  it('The failure of another task fails a task with a chosen output', async () => {
+    const broken = task({
+      ...check,
+      name: 'check',
+      handler: () => {
+        throw new Error('Check broke')
+      },
+    })
+    for (const errorStrategy of ['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const) {
+      const child = ensemble({ ...letter, errorStrategy, tasks: [draft, broken] })
+      const sub = task({ name: 'sub', ensemble: child, output: draft })
+      const result = await ensemble({ name: 'team', tasks: [sub] }).run({ tone: 'kind' })
+      expect(result).toMatchObject({ status: 'FAILED', error: { message: 'Check broke' } })
+      expect(result.outputOf(sub)).toBeUndefined()
+    }
+  })
+
+  it('A run that ends early has no output of a task whose chosen task was completed', async () => {
+    const reviewed = task({ ...draft, review: true })
+    const child = ensemble({ ...letter, tasks: [reviewed, check] })
+    const first = task({ name: 'first', description: 'First', handler: () => 'first' })
+    const sub = task({ name: 'sub', ensemble: child, output: reviewed, context: [first] })
+    const team = ensemble({ name: 'team', tasks: [first, sub] })
+    const reviewer = { decide: async () => ({ action: 'EXIT_EARLY' }) as const }
+    const result = await team.run({ tone: 'kind' }, { reviewer })
+    expect(result.status).toBe('COMPLETED')
+    expect(result.outputOf(sub)).toBeUndefined()
+    expect(result.output).toBe('first')
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['first', 'sub/draft'])
+  })
+
+  it('A chosen task that conditions skip fails its task, also if a later one has an output', async () => {
+    const maybe = task({ ...draft, when: ({ inputs }) => inputs['tone'] === 'kind' })
+    const child = ensemble({ ...letter, tasks: [maybe, task({ ...check, context: [] })] })
+    const sub = task({ name: 'sub', ensemble: child, output: maybe })
+    const team = ensemble({ name: 'team', tasks: [sub] })
+    expect((await team.run({ tone: 'kind' })).outputOf(sub)?.words).toBe(2)
+    const skipped = await team.run({ tone: 'dry' })
+    const [failed] = skipped.tasks.filter(({ taskName }) => taskName === 'sub/check')
+    expect(failed?.output).toBe('checked')
+    expect(skipped.error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'Ensemble "letter" has no output: conditions skip its task "draft"',
+    })
+  })
+
+  it('The policy AFTER_LAST_TASK reviews the chosen task', async () => {
+    const child = ensemble({ ...letter, reviewPolicy: 'AFTER_LAST_TASK' })
+    const reviewed: string[] = []
+    const reviewer = {
+      decide: async ({ taskName }: { readonly taskName: string }) => {
+        reviewed.push(taskName)
+        return { action: 'CONTINUE' } as const
+      },
+    }
+    const tasks = [
+      task({ name: 'all', ensemble: child }),
+      task({ name: 'chosen', ensemble: child, output: draft }),
+    ]
+    await ensemble({ name: 'team', tasks }).run({ tone: 'kind' }, { reviewer })
+    expect(reviewed.toSorted()).toEqual(['all/check', 'chosen/draft'])
+  })
+
+  it('[ENS-V2] The code of a task with an ensemble has the task whose output it has', () => {
+    const digestOf = (sub: Task) => describeCode(ensemble({ name: 'team', tasks: [sub] })).digest
+    const whole = task({ name: 'write', ensemble: letter })
+    expect(digestOf(write)).not.toBe(digestOf(whole))
+    expect(digestOf(task({ name: 'write', ensemble: letter, output: check }))).toBe(digestOf(whole))
+    const maybe = task({ ...check, when: () => true })
+    const conditional = ensemble({ ...letter, tasks: [draft, maybe] })
+    expect(digestOf(task({ name: 'write', ensemble: conditional, output: maybe }))).not.toBe(
+      digestOf(task({ name: 'write', ensemble: conditional })),
+    )
+  })
+
+  it('An output of another ensemble, of a copy and of a manager is refused', () => {
+    const make = (output: unknown) => () =>
+      task({ name: 'sub', ensemble: letter, output: output as Task })
+    expect(make(pick)).toThrow(
+      'Cannot create task "sub": output must be a task of ensemble "letter", got another task "pick". Available: [draft, check]',
+    )
+    expect(make(task({ ...draft, retries: 1 }))).toThrow('got another task "draft"')
+    expect(make('draft')).toThrow('got "draft". Available: [draft, check]')
+    expect(make(null)).toThrow('got null. Available: [draft, check]')
+    const managed = ensemble({
+      name: 'managed',
+      model: echo(),
+      workflow: 'HIERARCHICAL',
+      tasks: [draft],
+    })
+    expect(() => task({ name: 'sub', ensemble: managed, output: draft })).toThrow(
+      'output: the manager of ensemble "managed" has its output, so no other task can be chosen',
+    )
   })
 })
 

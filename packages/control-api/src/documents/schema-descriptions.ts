@@ -1521,9 +1521,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.waitFor':
     'Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all` `{ arrived, events }` with that of each event.',
   'TaskDefinitionBody.ensemble':
-    'Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no agent, so it has no fields for one.',
+    'Name of an ensemble of the server whose tasks the task adds to the run. It has no agent, so it has no fields for one.',
   'TaskDefinitionBody.inputs':
     'Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that begins with `$` begins with `$$`. The run has the other inputs.',
+  'TaskDefinitionBody.output':
+    'Name of the task of its ensemble whose output it has. It fails if conditions skip that one. That of the last task that completed when absent.',
   'TaskDefinitionBody.when':
     "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
   'TaskDefinitionBody.switch':

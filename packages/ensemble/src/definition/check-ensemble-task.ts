@@ -1,6 +1,14 @@
 /** Finds all problems in the definition of a task that runs an ensemble. No I/O. */
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
-import { pointer, suggest, type Problem } from '@tutti/protocol/internal'
+import {
+  pointer,
+  previewOf,
+  shortList,
+  shortText,
+  suggest,
+  unknownName,
+  type Problem,
+} from '@tutti/protocol/internal'
 
 import {
   isFieldSource,
@@ -24,6 +32,7 @@ const MAX_NAME_LENGTH = 200
 const ENSEMBLE_TASK_NAMES = {
   ensemble: true,
   inputs: true,
+  output: true,
   name: true,
   description: true,
   expectedOutput: true,
@@ -41,7 +50,7 @@ const ENSEMBLE_TASK_NAMES = {
 
 /** Names of its options apart from those that only a task with an ensemble has. */
 const HANDLER_TASK_NAMES: readonly string[] = Object.keys(ENSEMBLE_TASK_NAMES).filter(
-  (name) => name !== 'ensemble' && name !== 'inputs',
+  (name) => !['ensemble', 'inputs', 'output'].includes(name),
 )
 
 const TEXT_SCHEMA = { type: 'string' }
@@ -51,7 +60,7 @@ export type CheckedInput = string | (OutputReference & { readonly schema: object
 
 /** Returns the problems of a definition that only a task with an ensemble can have, one text each. */
 export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition): readonly string[] {
-  const { ensemble, inputs = {} } = definition
+  const { ensemble, inputs = {}, output } = definition
   if (!isResolved(ensemble)) return ['ensemble must be created with ensemble()']
   const sources = Object.entries<AnyInputSource>({ ...inputs })
   const known = sources.flatMap(([name, source]) => {
@@ -68,13 +77,44 @@ export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition):
           `inputs.${name} must be a text, a task of task(), or a task and the name of a field`,
       ),
     ...findMappedInputProblems(ensemble, Object.fromEntries(known)).map(toOptionText),
+    ...findChosenProblems(ensemble, output),
   ]
+}
+
+/** Returns the problems of the task whose output a task with an ensemble has. */
+function findChosenProblems(
+  ensemble: ResolvedEnsemble,
+  output: ChildTask<unknown> | undefined,
+): readonly string[] {
+  if (output === undefined) return []
+  // A copy or another task of the same name is not a task of the ensemble.
+  if (ensemble.tasks.some((task) => task === output)) {
+    return findOutputProblems(ensemble, output.name).map((problem) => `output: ${problem}`)
+  }
+  const names = ensemble.tasks.map(({ name }) => name)
+  // Plain JavaScript can contain anything.
+  const { name } = { ...output } as Partial<ChildTask<unknown>>
+  const got = typeof name === 'string' ? `another task "${shortText(name)}"` : previewOf(output)
+  return [
+    `output must be a task of ensemble "${ensemble.name}", got ${got}. Available: [${shortList(names)}]`,
+  ]
+}
+
+/** Returns the problems of the name of the task whose output a task with an ensemble has. */
+export function findOutputProblems(
+  { name, plan, tasks }: ResolvedEnsemble,
+  output: string,
+): readonly string[] {
+  const names = tasks.map((task) => task.name)
+  if (!names.includes(output)) return [unknownName('task', output, names)]
+  if (plan.workflow !== 'HIERARCHICAL') return []
+  return [`the manager of ensemble "${name}" has its output, so no other task can be chosen`]
 }
 
 /** Returns the options that a task with an ensemble shares with a task with a handler. */
 export function pickHandlerOptions(
-  definition: Omit<AnyEnsembleTaskDefinition, 'inputs'>,
-): Omit<AnyEnsembleTaskDefinition, 'ensemble' | 'inputs'> {
+  definition: Omit<AnyEnsembleTaskDefinition, 'inputs' | 'output'>,
+): Omit<AnyEnsembleTaskDefinition, 'ensemble' | 'inputs' | 'output'> {
   const options = Object.entries(definition)
   return Object.fromEntries(options.filter(([name]) => HANDLER_TASK_NAMES.includes(name)))
 }

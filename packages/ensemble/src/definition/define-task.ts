@@ -43,6 +43,7 @@ import {
   type Task,
   type TaskDefinition,
 } from './task.ts'
+import { selectOutput } from './select-output.ts'
 import { escapeVariables } from './template.ts'
 import { copyValue } from './value-inputs.ts'
 import {
@@ -111,10 +112,11 @@ export function task<
   Item = unknown,
   const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
+  Chosen = Output,
 >(
-  definition: EnsembleTaskDefinition<Output, Sources> &
-    Repeated<Output, Result> & { readonly forEach: ForEach<Item> & Each },
-): Task<EachOutput<Each, LoopOutput<Result, Output>>>
+  definition: EnsembleTaskDefinition<Output, Sources, Chosen> &
+    Repeated<Chosen, Result> & { readonly forEach: ForEach<Item> & Each },
+): Task<EachOutput<Each, LoopOutput<Result, Chosen>>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Result extends 'last' | 'all' = 'last',
@@ -122,9 +124,14 @@ export function task<
   definition: TaskDefinition<Schema> &
     Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
 ): Task<LoopOutput<Result, OutputOf<Schema>>>
-export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
-  definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
-): Task<LoopOutput<Result, Output>>
+export function task<
+  Output,
+  const Sources,
+  Result extends 'last' | 'all' = 'last',
+  Chosen = Output,
+>(
+  definition: EnsembleTaskDefinition<Output, Sources, Chosen> & Repeated<Chosen, Result>,
+): Task<LoopOutput<Result, Chosen>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
@@ -181,14 +188,20 @@ export function task<const Schema extends ToolSchema = Type.TUnknown>(
 export function task<const Schema extends ToolSchema = Type.TUnknown>(
   definition: WaitTaskDefinition & { readonly waitFor: TaskWait<Schema> },
 ): Task<WaitOutcome<ValueOf<Schema>> | AllOutcome<ValueOf<Schema>>>
-export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
-  definition: EnsembleTaskDefinition<Output, Sources> & {
+export function task<
+  Output,
+  const Sources,
+  Item = unknown,
+  const Each extends object = object,
+  Chosen = Output,
+>(
+  definition: EnsembleTaskDefinition<Output, Sources, Chosen> & {
     readonly forEach: ForEach<Item> & Each
   },
-): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources>(
-  definition: EnsembleTaskDefinition<Output, Sources>,
-): Task<Output>
+): Task<EachOutput<Each, Chosen>>
+export function task<Output, const Sources, Chosen = Output>(
+  definition: EnsembleTaskDefinition<Output, Sources, Chosen>,
+): Task<Chosen>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
@@ -224,27 +237,34 @@ function makeAnyTask(definition: AnyDefinition, more: readonly string[] = []): T
 function makeOneTask(definition: AnyDefinition, more: readonly string[] = []): Task {
   if (definition.waitFor !== undefined) return makeWaitTask(definition, definition.waitFor, more)
   if (!('ensemble' in definition)) return makeTask(definition, more)
-  const { inputs = {}, ...settings } = definition
+  const { inputs = {}, output, ...settings } = definition
   const problems = [...findEnsembleTaskProblems(definition), ...more]
   if (!isResolved(definition.ensemble)) {
     // Its other options are checked with it.
     return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
-  return createEnsembleTask({ ...settings, inputs: known }, problems)
+  if (problems.length > 0) return createEnsembleTask({ ...settings, inputs: {} }, problems)
+  return createEnsembleTask({
+    ...settings,
+    inputs: toMappedInputs(inputs),
+    ...(output === undefined ? {} : { output: output.name }),
+  })
 }
 
 /**
- * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ * Makes a task that runs an ensemble, with sources of its inputs and an output that name tasks.
  *
  * @param problems further problems of its definition.
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
 export function createEnsembleTask(
-  { inputs, ...definition }: NamedEnsembleTask,
+  { inputs, output, ...definition }: NamedEnsembleTask,
   problems: readonly string[] = [],
 ): Task {
-  const { ensemble } = definition
+  const ensemble =
+    output === undefined
+      ? definition.ensemble
+      : selectOutput(definition.ensemble, { outputTask: output, lastTasks: [output] })
   const handling = { ensemble, ...pickHandlerOptions(definition) }
   const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble

@@ -6,6 +6,8 @@
  * ENS-P14 A task with `ensemble` adds the tasks of that ensemble to its run, in the order of their plan and named below it. They
  *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one that completed, and
  *    the first failure fails it.
+ * ENS-P29 `output` chooses the task of the ensemble whose output the task has. It fails with CONSTRAINT_VIOLATION if conditions
+ *    skip that one, and has no output if the run ends early. The policy AFTER_LAST_TASK reviews the chosen one.
  * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
  *    are inputs of the run.
  */
@@ -17,6 +19,7 @@ import { chooseTask, unmatchedError } from './choose-task.ts'
 import { inputVariables } from './inputs.ts'
 import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
+import { selectOutput } from './select-output.ts'
 import {
   findSubEnsemble,
   markSubEnsemble,
@@ -43,7 +46,7 @@ export type InputSource<Output> =
 export type AnyInputSource = string | ChildTask<unknown> | readonly [ChildTask<unknown>, string]
 
 /** Definition of a task that runs an ensemble in its run. */
-export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
+export interface EnsembleTaskDefinition<Output, Sources, Chosen = Output> extends Pick<
   TaskDefinition,
   | 'expectedOutput'
   | 'context'
@@ -69,6 +72,11 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
    * `[task, 'field']`. A value that is not text becomes JSON. @default inputs of the run with the same names
    */
   readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
+  /**
+   * Task of the ensemble whose output it has; it fails if conditions skip that one. Not for HIERARCHICAL, where the manager has
+   * the output. @default the last one that completed
+   */
+  readonly output?: ChildTask<Chosen>
 }
 
 /** A definition with any output and inputs. */
@@ -76,13 +84,16 @@ export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unk
   readonly inputs?: object
 }
 
-/** A definition whose sources of inputs name tasks. */
-export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &
-  Pick<SubEnsemble, 'inputs'>
+/** A definition whose sources of inputs, and whose output, name tasks. */
+export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs' | 'output'> &
+  Pick<SubEnsemble, 'inputs'> & {
+    /** Name of a task of the ensemble. */
+    readonly output?: string
+  }
 
 /** Returns the definition of a task with a handler that runs the ensemble. */
 export function toHandlerDefinition(
-  { ensemble, inputs: _, ...rest }: AnyEnsembleTaskDefinition,
+  { ensemble, ...rest }: Omit<AnyEnsembleTaskDefinition, 'inputs' | 'output'>,
   subEnsemble: SubEnsemble,
 ): TaskDefinition {
   const about = ensemble.description.trim()
@@ -90,7 +101,7 @@ export function toHandlerDefinition(
     (source) => typeof source === 'object',
   )
   return {
-    expectedOutput: 'The output of its last task.',
+    expectedOutput: 'The output of its ensemble.',
     ...rest,
     name: rest.name ?? ensemble.name,
     description:
@@ -104,12 +115,13 @@ export function toHandlerDefinition(
   }
 }
 
-/** Returns a copy of a task that runs an ensemble, with another version of that ensemble. */
+/** Returns a copy of a task that runs an ensemble, with another version of that ensemble and the output of the same task. */
 export function changeSubEnsemble(task: Task, definition: ResolvedEnsemble): Task {
   const subEnsemble = findSubEnsemble(task)
   if (subEnsemble === undefined) return task
+  const changed = selectOutput(definition, subEnsemble.definition.plan)
   // NOTE: the output is checked by its schema at run time.
-  const handler = createHandler({ ...subEnsemble, definition }) as Handler<never>
+  const handler = createHandler({ ...subEnsemble, definition: changed }) as Handler<never>
   return { ...task, handler }
 }
 
@@ -186,8 +198,7 @@ interface PlanEffects {
 const ENDS_RUN: ReadonlySet<string> = new Set(['EXIT_EARLY', 'REPLAY_MISMATCH'])
 
 /**
- * Runs the tasks of a plan. Ends, with the output of the last one that completed or the first failure, when all that began have
- * ended.
+ * Runs the tasks of a plan. Ends, with the output of the plan or the first failure, when all that began have ended.
  */
 class PlanRun {
   readonly #definition: ResolvedEnsemble
@@ -232,11 +243,14 @@ class PlanRun {
 
   #end(): void {
     const { plan, name } = this.#definition
-    const last = plan.order.findLast((taskName) => this.#outputs.has(taskName))
+    const last = plan.lastTasks.findLast((taskName) => this.#outputs.has(taskName))
     if (this.#failures.length > 0) this.#effects.reject(this.#failures[0])
     else if (last !== undefined) this.#effects.resolve(this.#outputs.get(last))
     else {
-      const message = `No task of ensemble "${name}" ran: their conditions skip all of them`
+      const message =
+        this.#outputs.size === 0
+          ? `No task of ensemble "${name}" ran: their conditions skip all of them`
+          : `Ensemble "${name}" has no output: conditions skip its task "${plan.outputTask}"`
       this.#effects.reject(new TuttiError('CONSTRAINT_VIOLATION', message))
     }
   }

@@ -260,7 +260,8 @@ function describeLoop(
 function describeSubEnsemble(task: Task): object | undefined {
   const subEnsemble = findSubEnsemble(task)
   if (subEnsemble === undefined) return undefined
-  return { ...describeCode(subEnsemble.definition).manifest, inputs: subEnsemble.inputs }
+  const { definition, inputs } = subEnsemble
+  return { ...describeCode(definition).manifest, inputs, outputTasks: definition.plan.lastTasks }
 }
 
 /** Returns the digest and the length of a text. */

@@ -14,9 +14,12 @@ export interface Plan {
   readonly workflow: Workflow
   /** Task names in the order of declaration; in HIERARCHICAL the manager is last. */
   readonly order: readonly string[]
-  /** Name of the task whose output is the run's output: the last one in `order`. */
+  /** Name of the task whose output is the run's output: the last one in `order`, or the one that a sub-ensemble's task chooses. */
   readonly outputTask: string
-  /** Tasks that can have the run's output: `outputTask`, and if conditions can skip it tasks before it. */
+  /**
+   * Tasks that can have the run's output, in their order: `outputTask`, and unless it is chosen those before it if conditions can
+   * skip it.
+   */
   readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]

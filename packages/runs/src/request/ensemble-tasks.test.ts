@@ -27,13 +27,14 @@ const lists = ensemble({
   tasks: [task({ name: 'each', description: 'Do {item}', forEach: { over: 'items' } })],
 })
 const secret = ensemble({ ...trip, name: 'secret', captureMode: 'OFF' })
+const managed = ensemble({ ...trip, name: 'managed', workflow: 'HIERARCHICAL' })
 const team = ensemble({
   name: 'team',
   model,
   tasks: [task({ name: 'own', description: 'Own' }), task({ name: 'inner', ensemble: trip })],
 })
 
-const ensembles = new RunEnsembles([team, trip, lists, secret], {
+const ensembles = new RunEnsembles([team, trip, lists, secret, managed], {
   tools: toolCatalog([]),
   models: modelCatalog({}),
 })
@@ -127,13 +128,19 @@ describe('a requested task with an ensemble', () => {
           { name: 'f', ensemble: 'trip', model: 'x' },
           { name: 'g', description: 'G', forEach: { over: '$b' } },
           { name: 'h', description: 'H', forEach: { over: '$d' } },
+          { name: 'i', ensemble: 'trip', output: 'pag' },
+          // @ts-expect-error -- a task without an ensemble does not choose an output
+          { name: 'j', description: 'J', output: 'page' },
+          { name: 'k', ensemble: 'trip', output: 'sights' },
+          { name: 'l', ensemble: 'trip', inputs: { reader: '$k.title', tone: '$k' } },
+          { name: 'm', ensemble: 'managed', output: 'sights' },
         ],
       }),
     ).toEqual([
       'BAD_REQUEST',
       "/tasks/7/name: 'b/page' may be the name of a task that 'b' adds: use another name",
-      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret]. Did you mean 'trip'?",
-      '/tasks/3/inputs/tone: Unknown task \'$pik\'. Available: [$pick, $text, $a, $b, $c, $d, $e, $b/page, $f, $g, $h]. Did you mean \'$pick\'?; write "$$" for a text that begins with "$"',
+      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret, managed]. Did you mean 'trip'?",
+      '/tasks/3/inputs/tone: Unknown task \'$pik\'. Available: [$pick, $text, $a, $b, $c, $d, $e, $b/page, $f, $g, $h, $i, $j, $k, $l, $m]. Did you mean \'$pick\'?; write "$$" for a text that begins with "$"',
       '/tasks/3/inputs/citty: /tasks/3/inputs/citty is not a known input (known: city.name, reader, tone)',
       '/tasks/3/inputs/city: /tasks/3/inputs/city reads the output of task "text", which has no field "name", but the ensemble needs {city.name}',
       '/tasks/3/inputs/reader: /tasks/3/inputs/reader reads the output of task "pick", which has no field "nam". Did you mean "name"?',
@@ -143,7 +150,25 @@ describe('a requested task with an ensemble', () => {
       "/tasks/8/model: Task 'f' runs an ensemble, so model has no effect on it",
       '/tasks/9/forEach/over: The output of task \'b\' must be a list: its outputSchema has the type "object"',
       "/tasks/10/forEach/over: The output of task 'd' must be a list: it is an object with the outputs of its items by key",
+      "/tasks/11/output: Unknown task 'pag'. Available: [sights, page]. Did you mean 'page'?",
+      "/tasks/12/output: Task 'j' runs no ensemble, so output has no effect on it",
+      '/tasks/14/inputs/reader: /tasks/14/inputs/reader reads the output of task "k", which has no field "title"',
+      '/tasks/15/output: the manager of ensemble "managed" has its output, so no other task can be chosen',
     ])
+  })
+
+  it('[RUNS-T11] A requested task has the output of the task of its ensemble that it names, also after an override', () => {
+    const request: RequestedRun = { tasks: [{ ensemble: 'trip', output: 'sights' }] }
+    const planOf = ({ tasks: [one] }: Ensemble) => one && findSubEnsemble(one)?.definition.plan
+    const chosen = { outputTask: 'sights', lastTasks: ['sights'] }
+    const built = build(request)
+    expect(planOf(built)).toMatchObject(chosen)
+    expect(built.outputReader).toBeUndefined()
+    const taskOverrides = { 'trip/page': { description: 'Rewrite' } }
+    expect(planOf(build({ ...request, taskOverrides }))).toMatchObject(chosen)
+    expect(planOf(build({ tasks: [{ ensemble: 'trip' }], taskOverrides }))).toMatchObject({
+      outputTask: 'page',
+    })
   })
 
   it('[RUNS-T13] A sub-ensemble whose prompts are not stored is accepted in a run that stores none', () => {
@@ -278,7 +303,7 @@ describe('an override of a task that another task adds', () => {
     }
     expect(problemsOf({ tasks, taskOverrides })).toEqual([
       'INVALID_ENSEMBLE',
-      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret]. Did you mean 'trip'?",
+      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret, managed]. Did you mean 'trip'?",
       "/taskOverrides/plan~1pge: No task matching 'pge'. Available: [sights, page]. Did you mean 'page'?",
       "/taskOverrides/plan~1page~10: No task matching 'page/0'. Available: [sights, page]. Did you mean 'page'?",
       "/taskOverrides/plain~11: No task matching 'plain/1'. Available: [plan, lines, plain]. Did you mean 'plain'?",

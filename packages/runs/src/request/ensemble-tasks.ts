@@ -2,7 +2,7 @@
  * Pure: makes tasks that run ensembles of the server from the tasks of a request.
  *
  * RUNS-T11 `ensemble` of a requested task names an ensemble of the server. Its problems as a part of the run, those of the inputs and
- *    fields that have no effect are reported with their paths, together with those of all tasks.
+ *    fields that have no effect are reported with their paths, together with those of all tasks. `output` names one of its tasks.
  * RUNS-T12 An input is a text, `$task` for the output of a task, or `$task.field` for a field of it. The longest name of a task
  *    counts. `$$` begins a text with `$`.
  * RUNS-T13 A run whose prompts are stored has no sub-ensemble whose prompts are not.
@@ -11,6 +11,7 @@ import type { Ensemble, Task } from '@tutti/ensemble'
 import {
   createEnsembleTask,
   findMappedInputProblems,
+  findOutputProblems,
   findSubEnsembleProblems,
   type CheckedInput,
 } from '@tutti/ensemble/internal'
@@ -46,7 +47,7 @@ export function makeEnsembleTask(
   body: TaskDefinitionBody & { readonly name: string },
   { catalogs, refusals, path, context, captureMode, sources }: EnsembleTaskParts,
 ): readonly Task[] {
-  const { name, ensemble: wanted = '', description, expectedOutput } = body
+  const { name, ensemble: wanted = '', description, expectedOutput, output } = body
   refuseUnusedFields(body, 'runs an ensemble', { refusals, path })
   const ensemble = findEnsemble(wanted, { catalogs, refusals, path: `${path}/ensemble` })
   if (ensemble === undefined) return []
@@ -57,12 +58,14 @@ export function makeEnsembleTask(
     const at = `${path}${problem.path}`
     refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)
   }
+  const unknown = output === undefined ? [] : findOutputProblems(ensemble, output)
+  for (const problem of unknown) refusals.add('BAD_REQUEST', `${path}/output`, () => problem)
   const unfit = [
     ...findSubEnsembleProblems(ensemble, name),
     ...findCaptureProblem(ensemble, captureMode),
   ]
   for (const problem of unfit) refusals.add('BAD_REQUEST', `${path}/ensemble`, () => problem)
-  if (unfit.length > 0) return []
+  if (unknown.length + unfit.length > 0) return []
   return tryTask(path, refusals, () =>
     createEnsembleTask({
       ensemble,
@@ -71,6 +74,7 @@ export function makeEnsembleTask(
       inputs: Object.fromEntries(
         Object.entries(inputs).map(([input, source]) => [input, toMapped(source)]),
       ),
+      ...field('output', output),
       ...field('description', description),
       ...field('expectedOutput', expectedOutput),
       ...field('review', mergeReview(body.review)),

@@ -17,24 +17,32 @@ export function findOutputSchema(
   { ensembles }: Pick<Catalogs, 'ensembles'>,
 ): object | undefined {
   if (body === undefined) return undefined
-  const { forEach, loop, ensemble, outputSchema } = body
+  const { forEach, loop, ensemble, outputSchema, output } = body
   if (forEach === undefined) {
     if (loop?.result === 'all') return { type: 'array' }
     return ensemble === undefined
       ? (outputSchema ?? TEXT_OUTPUT)
-      : findEnsembleOutput(ensembles.get(ensemble))
+      : findEnsembleOutput(ensembles.get(ensemble), output)
   }
   const { collect = 'list' } = forEach
   if (typeof collect === 'object') return collect.reduce.outputSchema ?? TEXT_OUTPUT
   return collect === 'list' ? { type: 'array' } : OUTPUTS_BY_KEY
 }
 
-/** Returns the schema of the output of an ensemble. The code of its last task can return any value. */
-function findEnsembleOutput(ensemble: Ensemble | undefined): object | undefined {
+/**
+ * Returns the schema of the output of an ensemble. The code of the task that has it can return any value.
+ *
+ * @param chosen name of this task; that of the plan when absent.
+ */
+function findEnsembleOutput(
+  ensemble: Ensemble | undefined,
+  chosen: string | undefined,
+): object | undefined {
   if (ensemble === undefined) return undefined
-  if (ensemble.outputReader !== undefined) return ensemble.outputReader.schema
-  const last = ensemble.tasks.find(({ name }) => name === ensemble.plan.outputTask)
+  const last = ensemble.tasks.find(({ name }) => name === (chosen ?? ensemble.plan.outputTask))
+  // The manager answers with text; the name of an unknown task is refused.
   if (last === undefined) return TEXT_OUTPUT
+  if (last.outputReader !== undefined) return last.outputReader.schema
   const nested = findSubEnsemble(last)?.definition
   if (nested !== undefined) return undefined
   return listWorkingTasks(last).every(({ handler }) => handler === undefined)

@@ -159,10 +159,11 @@ function makeOne(
   const { catalogs, refusals, path } = making
   const { inputs = {}, name } = body
   if (body.ensemble === undefined) {
-    if (body.inputs !== undefined) {
+    for (const unused of ['inputs', 'output'] as const) {
+      if (body[unused] === undefined) continue
       const message = (): string =>
-        `Task '${shortText(name)}' runs no ensemble, so inputs has no effect on it`
-      refusals.add('BAD_REQUEST', `${path}/inputs`, message)
+        `Task '${shortText(name)}' runs no ensemble, so ${unused} has no effect on it`
+      refusals.add('BAD_REQUEST', `${path}/${unused}`, message)
     }
     return makeTask(body, context, making)
   }

@@ -405,8 +405,7 @@ export const TaskDefinitionBody = Type.Object(
      */
     waitFor: Type.Optional(WaitForBody),
     /**
-     * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
-     * agent, so it has no fields for one.
+     * Name of an ensemble of the server whose tasks the task adds to the run. It has no agent, so it has no fields for one.
      */
     ensemble: Type.Optional(NonBlank),
     /**
@@ -414,6 +413,11 @@ export const TaskDefinitionBody = Type.Object(
      * begins with `$` begins with `$$`. The run has the other inputs.
      */
     inputs: Type.Optional(StringMap),
+    /**
+     * Name of the task of its ensemble whose output it has. It fails if conditions skip that one. That of the last task that
+     * completed when absent.
+     */
+    output: Type.Optional(NonBlank),
     /**
      * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
      * skipped if it is false. The task always runs when absent.
@@ -451,10 +455,11 @@ type AgentTaskField = (typeof AGENT_TASK_FIELDS)[number]
 
 /** A requested task with an agent, or one that runs an ensemble. */
 export type TaskDefinitionBody =
-  | (Omit<TaskDefinitionFields, 'description' | 'ensemble' | 'inputs'> & {
+  | (Omit<TaskDefinitionFields, 'description' | 'ensemble' | 'inputs' | 'output'> & {
       description: string
       ensemble?: never
       inputs?: never
+      output?: never
     })
   | (Omit<TaskDefinitionFields, AgentTaskField | 'waitFor' | 'ensemble'> & { ensemble: string } & {
       [Field in AgentTaskField | 'waitFor']?: never
