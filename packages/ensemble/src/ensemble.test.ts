@@ -65,7 +65,6 @@ describe('ensemble', () => {
       'task "a": context names an unknown task "x". Available: [a, b, b]',
       'name must not be blank',
       'maxConcurrentTasks must be an integer >= 1, got 0',
-      'task "a" has no model: set one for the task, its agent or the ensemble',
     ]
     expect(make).toThrow(`Cannot create ensemble " ": ${problems.join('; ')}`)
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))

@@ -21,8 +21,8 @@ export interface Ensemble<Output = unknown> extends ResolvedEnsemble<Output> {
    * Runs the tasks in this process, without a server. A failed task is part of the result and does not throw.
    *
    * @throws {TuttiError} BAD_REQUEST, naming every input that nothing reads; INPUT_MISSING, naming every template variable
-   * without a value; INPUT_TOO_LARGE if the inputs or a rendered text exceed a limit; or CONFIG_INVALID if the options do
-   * not match the ensemble.
+   * without a value; INPUT_TOO_LARGE if the inputs or a rendered text exceed a limit; or CONFIG_INVALID if a task has no
+   * model or the options do not match the ensemble.
    * All are thrown before anything runs.
    */
   run(inputs?: Inputs, options?: RunOptions): Promise<RunResult>

@@ -18,6 +18,7 @@ export { createEnsembleTask, createForEachTask, createLoopTask } from './definit
 export { findLoopProblems } from './definition/check-loop.ts'
 export { findLimitProblems } from './definition/wait.ts'
 export { findOwnHandoffProblems, type Handoff } from './definition/handoff.ts'
+export { assertModels } from './definition/missing-models.ts'
 export { reviewAtMax } from './definition/loop-end.ts'
 export {
   findMappedInputProblems,

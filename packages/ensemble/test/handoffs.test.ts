@@ -477,10 +477,12 @@ describe('a handoff', () => {
       }),
     })
     expect(() => ensemble({ name: 'team', tasks: [work] })).toThrow(
-      'task "work": agent "A" hands off to an unknown agent "X". Available: [A, B, C]; task "work": agent "B" has no model: set one for the agent, the task or the ensemble; task "work": agent "C" has no model: set one for the agent, the task or the ensemble',
+      'task "work": agent "A" hands off to an unknown agent "X". Available: [A, B, C]; task "work": two agents that can work on it have the role "B"',
     )
-    expect(() => ensemble({ name: 'team', model: teamModel({}), tasks: [work] })).toThrow(
-      'task "work": two agents that can work on it have the role "B"',
+    const first = named('A', { model: teamModel({}), handoffs: [named('B'), named('C')] })
+    const team = ensemble({ name: 'team', tasks: [task({ ...work, agent: first })] })
+    expect(() => team.start()).toThrow(
+      'Cannot run "team": task "work": agent "B" has no model: set one for the agent, the task or the ensemble; task "work": agent "C" has no model: set one for the agent, the task or the ensemble',
     )
   })
 

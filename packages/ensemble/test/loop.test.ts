@@ -605,7 +605,7 @@ describe('[ENS-P16] the checks of a loop', () => {
     ).toThrow('forEach.as must not be "round", which the loop of the task fills in')
   })
 
-  it('A task whose name a round can have, and a judge without a model, are refused with the ensemble', () => {
+  it('A task whose name a round can have is refused with the ensemble, and a judge without a model with the run', () => {
     const judge = task({ name: 'judge', description: '{output}', output: Type.Boolean() })
     const refine = task({
       name: 'refine',
@@ -615,7 +615,10 @@ describe('[ENS-P16] the checks of a loop', () => {
     })
     const clash = task({ name: 'refine/1', description: 'Do', handler: () => 'x' })
     expect(() => ensemble({ name: 'team', tasks: [refine, clash] })).toThrow(
-      'task "refine/1": tasks that "refine" adds have such names; task "judge" has no model',
+      'task "refine/1": tasks that "refine" adds have such names',
+    )
+    expect(() => ensemble({ name: 'team', tasks: [refine] }).start()).toThrow(
+      'Cannot run "team": task "judge" has no model',
     )
   })
 })

@@ -2,8 +2,9 @@
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, task, type Task } from '../src/index.ts'
+import { agent, ensemble, task, type Ensemble, type Task } from '../src/index.ts'
 import { applyToUnowned, describeCode, type RunStep } from '../src/internal.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { runToEnd, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, nextTurn, watchRun } from './watch-run.ts'
@@ -548,6 +549,136 @@ describe('[ENS-P29] the chosen output of a task with an ensemble', () => {
     })
     expect(() => task({ name: 'sub', ensemble: managed, output: draft })).toThrow(
       'output: the manager of ensemble "managed" has its output, so no other task can be chosen',
+    )
+  })
+})
+
+describe('[ENS-P30] the models of the tasks of a sub-ensemble', () => {
+  /** Returns a model that answers with its name. */
+  const say = (name: string) => scriptedModel(() => name, { name })
+  const plain = task({ name: 'plain', description: 'Plain' })
+  const own = task({ name: 'own', description: 'Own', model: say('own') })
+  const acting = task({
+    name: 'acting',
+    description: 'Act',
+    agent: agent({ role: 'Actor', goal: 'Act', model: say('agent') }),
+  })
+  const inner = ensemble({ name: 'inner', tasks: [plain, own, acting] })
+  const middle = ensemble({ name: 'middle', tasks: [task({ name: 'sub', ensemble: inner })] })
+  const outputsOf = async (team: Ensemble) => {
+    const { tasks, error } = await team.run({ list: '[1]' })
+    expect(error).toBeUndefined()
+    return Object.fromEntries(tasks.map(({ taskName, output }) => [taskName, output]))
+  }
+
+  it("A task uses its own model, else its agent's, its ensemble's, or that of the nearest ensemble that uses it", async () => {
+    const open = (model: ChatModel | undefined, between: ChatModel | undefined) =>
+      ensemble({
+        name: 'team',
+        ...(model === undefined ? {} : { model }),
+        tasks: [
+          task({
+            name: 'mid',
+            ensemble: between === undefined ? middle : ensemble({ ...middle, model: between }),
+          }),
+        ],
+      })
+    const outer = await outputsOf(open(say('outer'), undefined))
+    expect(outer).toMatchObject({
+      'mid/sub/plain': 'outer',
+      'mid/sub/own': 'own',
+      'mid/sub/acting': 'agent',
+    })
+    for (const model of [say('outer'), undefined]) {
+      const between = await outputsOf(open(model, say('between')))
+      expect(between['mid/sub/plain']).toBe('between')
+    }
+  })
+
+  it('A manager, items, rounds, and ensembles as tools or of handlers inherit the model', async () => {
+    // The agent with the tool calls it once.
+    const model = scriptedModel(({ tools, messages }) =>
+      tools.some(({ name }) => name === 'inner') && messages.at(-1)?.role === 'user'
+        ? { toolCalls: [{ name: 'inner', arguments: {} }] }
+        : 'outer',
+    )
+    const managed = ensemble({ name: 'managed', workflow: 'HIERARCHICAL', tasks: [plain] })
+    const tasks = [
+      task({ name: 'managed', ensemble: managed }),
+      task({ name: 'each', ensemble: inner, output: plain, forEach: { over: 'list' } }),
+      task({ name: 'round', ensemble: inner, output: plain, loop: { max: 1 } }),
+      task({ name: 'calling', description: 'Call it', tools: [inner.asTool()] }),
+      task({
+        name: 'grow',
+        description: 'Grow',
+        handler: ({ task: add }) => add(task({ name: 'added', ensemble: inner, output: plain })),
+      }),
+    ]
+    const outputs = await outputsOf(ensemble({ name: 'team', model, tasks }))
+    expect(outputs).toMatchObject({
+      managed: 'outer',
+      'each/0/plain': 'outer',
+      'round/1/plain': 'outer',
+      'grow/added/plain': 'outer',
+    })
+    expect(Object.entries(outputs)).toContainEqual([
+      expect.stringMatching(/^calling\/.*\/plain$/),
+      'outer',
+    ])
+  })
+
+  it('An ensemble without a model is refused when it starts by itself, with all problems', async () => {
+    const managed = ensemble({ name: 'managed', workflow: 'HIERARCHICAL', tasks: [plain] })
+    const team = ensemble({
+      name: 'team',
+      tasks: [
+        plain,
+        task({ name: 'mid', ensemble: middle }),
+        task({ name: 'led', ensemble: managed }),
+      ],
+    })
+    const hint = 'set one for the task, its agent or the ensemble'
+    const problems = [
+      `task "plain" has no model: ${hint}`,
+      `task "mid/sub/plain" has no model: ${hint}`,
+      `task "led/plain" has no model: ${hint}`,
+      'the manager of task "led" has no model: set model or managerModel of the ensemble',
+    ]
+    const error = {
+      code: 'CONFIG_INVALID',
+      message: `Cannot run "team": ${problems.join('; ')}`,
+      details: { problems },
+    }
+    expect(() => team.start()).toThrow(expect.objectContaining(error))
+    await expect(team.run()).rejects.toMatchObject(error)
+    await expect(managed.run()).rejects.toThrow('the manager has no model')
+  })
+
+  it('A handler that adds an ensemble without a model fails before any task of it begins', async () => {
+    const log: string[] = []
+    const first = task({ name: 'first', description: 'First', handler: () => log.push('first') })
+    const child = ensemble({ name: 'child', tasks: [first, plain] })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      handler: ({ task: add }) => add(task({ ensemble: child })),
+    })
+    const { error } = await ensemble({ name: 'team', tasks: [grow] }).run()
+    expect(error?.message).toContain('task "child/plain" has no model')
+    expect(log).toEqual([])
+  })
+
+  it('[ENS-V2] The digest of the code has inherited models, and a limit on cost needs their prices', async () => {
+    const open = (name: string) =>
+      ensemble({
+        name: 'team',
+        model: scriptedModel([], { provider: 'cloud', name }),
+        tasks: [task({ name: 'mid', ensemble: middle })],
+      })
+    expect(describeCode(open('a')).digest).toBe(describeCode(open('a')).digest)
+    expect(describeCode(open('a')).digest).not.toBe(describeCode(open('b')).digest)
+    await expect(open('a').run({}, { budget: { maxCostUsd: 1 } })).rejects.toThrow(
+      'no price for model "cloud:a"',
     )
   })
 })

@@ -9,12 +9,11 @@ import { findHandoffProblems } from './check-handoffs.ts'
 import { findModelPriceProblems } from '../model/prices.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'
-import { modelOfTask } from './model-of-task.ts'
 import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { isTask, listLeafTasks, listWorkingTasks, toWorkerRole } from './task.ts'
+import { isTask, listWorkingTasks, toWorkerRole } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -93,7 +92,6 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findSettingProblems(definition),
     ...findGrowthProblems(definition),
     ...findHandoffProblems(definition),
-    ...findModelProblems(definition, workflow),
     ...findOwnPriceProblems(definition),
     ...findBudgetProblems(definition.budget),
     ...findOnUnfinishedProblems(definition.onUnfinished),
@@ -142,20 +140,6 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   const { maxRetryAfterMs = 0 } = definition
   if (!(maxRetryAfterMs >= 0)) {
     problems.push(`maxRetryAfterMs must be a number >= 0, got ${maxRetryAfterMs}`)
-  }
-  return problems
-}
-
-function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): readonly string[] {
-  const { tasks, model, managerModel } = definition
-  const problems = tasks
-    .flatMap(listLeafTasks)
-    .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
-    .map(
-      ({ name }) => `task "${name}" has no model: set one for the task, its agent or the ensemble`,
-    )
-  if (workflow === 'HIERARCHICAL' && (managerModel ?? model) === undefined) {
-    problems.push('the manager has no model: set model or managerModel of the ensemble')
   }
   return problems
 }

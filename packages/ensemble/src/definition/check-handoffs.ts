@@ -10,8 +10,8 @@ import {
   type Task,
 } from './task.ts'
 
-import type { ChatModel } from '../model/chat-model.ts'
 import type { Agent, Handoff } from './agent-shape.ts'
+import type { ResolvedEnsemble } from './ensemble-definition.ts'
 
 /** Finds agents by their roles: those that work on a task or can take it over, else those of the other tasks. */
 type FindAgent = (role: string) => Agent | undefined
@@ -31,7 +31,7 @@ export function findHandoffAgent(
   root: Task,
   tasks: readonly Task[],
 ): Agent | undefined {
-  return createAgentFinder(root, () => mapByRole(tasks.flatMap(listWorkingTasks)))(role)
+  return createAgentFinder(root, createRoleLookup(tasks))(role)
 }
 
 /** @param others returns the agents of all tasks by role; called only if the task does not have an agent. */
@@ -49,14 +49,15 @@ function mapByRole(tasks: readonly Task[]): ReadonlyMap<string, Agent> {
   return agents
 }
 
-/** Returns the problems of the handoffs of all tasks, one text each. */
-export function findHandoffProblems(ensemble: {
-  readonly tasks: readonly Task[]
-  readonly model?: ChatModel
-}): readonly string[] {
+/** Returns a function that returns the agents of tasks by role, which it finds once, when it is first called. */
+function createRoleLookup(tasks: readonly Task[]): () => ReadonlyMap<string, Agent> {
   let known: ReadonlyMap<string, Agent> | undefined
-  const others = (): ReadonlyMap<string, Agent> =>
-    (known ??= mapByRole(ensemble.tasks.flatMap(listWorkingTasks)))
+  return () => (known ??= mapByRole(tasks.flatMap(listWorkingTasks)))
+}
+
+/** Returns the problems of the handoffs of all tasks, one text each. */
+export function findHandoffProblems(ensemble: Pick<ResolvedEnsemble, 'tasks'>): readonly string[] {
+  const others = createRoleLookup(ensemble.tasks)
   return ensemble.tasks
     .flatMap(listLeafTasks)
     .flatMap((root) =>
@@ -67,38 +68,64 @@ export function findHandoffProblems(ensemble: {
 /** Returns the problems of the handoffs of a task, one text each. */
 export function findTaskHandoffProblems(
   root: Task,
-  ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
+  ensemble: Pick<ResolvedEnsemble, 'tasks'>,
 ): readonly string[] {
-  return findRootProblems(root, ensemble, () => mapByRole(ensemble.tasks.flatMap(listWorkingTasks)))
+  return findRootProblems(root, ensemble, createRoleLookup(ensemble.tasks))
 }
 
-function findRootProblems(
-  root: Task,
-  ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
-  others: () => ReadonlyMap<string, Agent>,
-): readonly string[] {
-  const { tasks } = ensemble
-  if (root.handler !== undefined || root.agent.handoffs === undefined) return []
-  const find = createAgentFinder(root, others)
-  const agents = new Set([root.agent])
-  const problems: string[] = []
-  // The set grows while it is read.
-  for (const { role: from, handoffs = [] } of agents) {
-    for (const target of handoffs.map(toHandoff)) {
-      const next = typeof target.agent === 'object' ? target.agent : find(target.agent)
-      if (next === undefined) problems.push(describeUnknown(from, target, tasks))
-      else agents.add(next)
-    }
-  }
-  const [, ...next] = agents
-  return [
-    ...problems,
-    ...next
+/**
+ * Returns a function that returns a problem for each agent without a model to which a task can be handed off.
+ *
+ * @param ensemble ensemble of the tasks.
+ */
+export function createAgentModelCheck(
+  ensemble: Pick<ResolvedEnsemble, 'tasks' | 'model'>,
+): (root: Task) => readonly string[] {
+  const others = createRoleLookup(ensemble.tasks)
+  return (root) => {
+    const [, ...next] = findReachable(root, others).agents
+    return next
       .filter((agent) => modelOfTask(createHandoffTask(root, agent), ensemble) === undefined)
       .map(
         ({ role }) =>
           `agent "${role}" has no model: set one for the agent, the task or the ensemble`,
-      ),
+      )
+  }
+}
+
+/** Returns the agents that can work on a task, its own first, and the handoffs to unknown ones. */
+function findReachable(
+  root: Task,
+  others: () => ReadonlyMap<string, Agent>,
+): {
+  readonly agents: ReadonlySet<Agent>
+  readonly unknown: readonly { readonly from: string; readonly target: Handoff }[]
+} {
+  if (root.handler !== undefined || root.agent.handoffs === undefined) {
+    return { agents: new Set(), unknown: [] }
+  }
+  const find = createAgentFinder(root, others)
+  const agents = new Set([root.agent])
+  const unknown: { readonly from: string; readonly target: Handoff }[] = []
+  // The set grows while it is read.
+  for (const { role: from, handoffs = [] } of agents) {
+    for (const target of handoffs.map(toHandoff)) {
+      const next = typeof target.agent === 'object' ? target.agent : find(target.agent)
+      if (next === undefined) unknown.push({ from, target })
+      else agents.add(next)
+    }
+  }
+  return { agents, unknown }
+}
+
+function findRootProblems(
+  root: Task,
+  { tasks }: Pick<ResolvedEnsemble, 'tasks'>,
+  others: () => ReadonlyMap<string, Agent>,
+): readonly string[] {
+  const { agents, unknown } = findReachable(root, others)
+  return [
+    ...unknown.map(({ from, target }) => describeUnknown(from, target, tasks)),
     ...findDuplicates([...agents].map(({ role }) => role)).map(
       (role) => `two agents that can work on it have the role "${role}"`,
     ),

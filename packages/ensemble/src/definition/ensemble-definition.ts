@@ -25,7 +25,10 @@ interface EnsembleSettings {
    * if nothing can read them: tasks have template variables, and none has a handler
    */
   readonly inputs?: readonly string[]
-  /** Model of the tasks and agents that set none. */
+  /**
+   * Model of the tasks and agents that set none. @default that of the ensemble that uses this one as a task; a run by itself
+   * needs a model for every task
+   */
   readonly model?: ChatModel
   /** Models that are called, in this order, when a call of the first model fails for good. */
   readonly fallbackModels?: readonly ChatModel[]

@@ -8,6 +8,8 @@
  *    the first failure fails it.
  * ENS-P29 `output` chooses the task of the ensemble whose output the task has. It fails with CONSTRAINT_VIOLATION if conditions
  *    skip that one, and has no output if the run ends early. The policy AFTER_LAST_TASK reviews the chosen one.
+ * ENS-P30 A task of a sub-ensemble uses its own model, else that of its agent, of its ensemble, or of the ensemble that uses it.
+ *    An ensemble in which a task has none of these is refused when it is started or registered by itself, with all such tasks.
  * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
  *    are inputs of the run.
  */

@@ -20,7 +20,7 @@ import {
 } from './handoff.ts'
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
-import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble, inheritModel } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -153,13 +153,13 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     context: task.context,
     version: task.version,
     output: task.outputReader?.schema,
-    handler: describeHandler(task),
+    handler: describeHandler(task, ensemble),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
     ...(waitFor === undefined
       ? {}
       : { waitFor: { ...waitFor, schema: task.outputReader?.schema } }),
-    ensemble: describeSubEnsemble(task),
+    ensemble: describeSubEnsemble(task, ensemble),
     when: task.when,
     switch: task.switch,
     beforeReview: task.beforeReview,
@@ -198,7 +198,7 @@ function describeAgent(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
     allowDelegation,
     handoffs: handoffs?.map((target) => describeHandoff(toHandoff(target))),
     model: labelModel(modelOfTask(task, ensemble)),
-    tools: Object.fromEntries(task.tools.map((tool) => [tool.name, describeTool(tool)])),
+    tools: Object.fromEntries(task.tools.map((tool) => [tool.name, describeTool(tool, ensemble)])),
     maxIterations: task.maxIterations,
     onUnfinished: task.onUnfinished ?? agent.onUnfinished,
   })
@@ -256,11 +256,12 @@ function describeLoop(
   })
 }
 
-/** Describes the ensemble that a task runs, with all its tasks. */
-function describeSubEnsemble(task: Task): object | undefined {
+/** Describes the ensemble that a task runs, with all its tasks and the models that they inherit. */
+function describeSubEnsemble(task: Task, ensemble: ResolvedEnsemble): object | undefined {
   const subEnsemble = findSubEnsemble(task)
   if (subEnsemble === undefined) return undefined
-  const { definition, inputs } = subEnsemble
+  const { inputs } = subEnsemble
+  const definition = inheritModel(subEnsemble.definition, ensemble)
   return { ...describeCode(definition).manifest, inputs, outputTasks: definition.plan.lastTasks }
 }
 
@@ -269,14 +270,14 @@ function digestText(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `${computeDigest(text)}, ${text.length} characters`
 }
 
-function describeHandler({ handler }: Task): unknown {
+function describeHandler({ handler }: Task, ensemble: ResolvedEnsemble): unknown {
   if (handler === undefined) return undefined
   return typeof handler === 'function'
     ? 'function'
-    : { name: handler.name, ...describeTool(handler) }
+    : { name: handler.name, ...describeTool(handler, ensemble) }
 }
 
-function describeTool(tool: AgentTool): ManifestFields {
+function describeTool(tool: AgentTool, ensemble: ResolvedEnsemble): ManifestFields {
   const { description, inputSchema, outputSchema, idempotent, requireApproval, version } = tool
   const added = findEnsembleTool(tool)?.task
   return toFields({
@@ -286,7 +287,7 @@ function describeTool(tool: AgentTool): ManifestFields {
     idempotent,
     requireApproval,
     version,
-    ensemble: added && describeSubEnsemble(added),
+    ensemble: added && describeSubEnsemble(added, ensemble),
   })
 }
 

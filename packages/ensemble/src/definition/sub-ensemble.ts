@@ -35,6 +35,16 @@ export function findSubEnsemble({ handler }: Pick<Task, 'handler'>): SubEnsemble
   return handler === undefined ? undefined : subEnsembles.get(handler)
 }
 
+/** Returns an ensemble as a task of another one runs it: with that one's model if it has none itself. */
+export function inheritModel(
+  definition: ResolvedEnsemble,
+  { model }: Pick<ResolvedEnsemble, 'model'>,
+): ResolvedEnsemble {
+  return definition.model !== undefined || model === undefined
+    ? definition
+    : { ...definition, model }
+}
+
 /** The tool of an ensemble, as a run calls it. */
 export interface EnsembleTool {
   /** Task that a call adds to the run. */

@@ -5,9 +5,10 @@ import { cachePerObject, findOptionProblems } from '@tutti/core/internal'
 import { findClientToolProblems } from '../agent/client-tools.ts'
 import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
+import { findMissingModels } from '../definition/missing-models.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
-import { listSubEnsembles } from '../definition/sub-ensemble.ts'
+import { inheritModel, listSubEnsembles } from '../definition/sub-ensemble.ts'
 import { reviewAtMax } from '../definition/loop-end.ts'
 import { listTaskTree, listWorkingTasks, type Task } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
@@ -36,6 +37,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
   const { reviewer, decidable, clientTools = [] } = options
   const hasReviewer = reviewer !== undefined || decidable === true
   const problems = [...findOptionProblems(options, RUN_OPTION_NAMES)]
+  problems.push(...findMissingModels(ensemble))
   problems.push(...findBudgetProblems(options.budget))
   for (const { path, message } of findHistoryProblems(options.history)) {
     problems.push(`history${path} ${message}`)
@@ -118,7 +120,7 @@ export function findUnpriced(
   const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) => {
     const limits = { ...budget, ...task.budget }
     return findUnpriced(
-      definition,
+      inheritModel(definition, ensemble),
       prices === undefined ? { budget: limits } : { budget: limits, prices },
     )
   })

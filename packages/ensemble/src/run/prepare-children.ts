@@ -3,10 +3,10 @@ import { TuttiError } from '@tutti/core'
 import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
-import { findTaskHandoffProblems } from '../definition/check-handoffs.ts'
+import { createAgentModelCheck, findTaskHandoffProblems } from '../definition/check-handoffs.ts'
 import { missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-end.ts'
-import { modelOfTask } from '../definition/model-of-task.ts'
+import { findMissingBelow, hasNoModel } from '../definition/missing-models.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
 import { renderTask } from '../definition/task-text.ts'
@@ -182,10 +182,12 @@ function findProblems(
   }
   const missing = missingInputs([task], inputs)
   if (missing.length > 0) problems.push(`missing inputs: ${missing.join(', ')}`)
-  if (task.handler === undefined && modelOfTask(task, ensemble) === undefined) {
+  if (hasNoModel(task, ensemble)) {
     problems.push('has no model: set one for the task, its agent or the ensemble')
   }
   problems.push(...findTaskHandoffProblems(task, ensemble))
+  problems.push(...createAgentModelCheck(ensemble)(task))
+  problems.push(...findMissingBelow([task], ensemble))
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) {
     problems.push(

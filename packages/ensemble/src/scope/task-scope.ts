@@ -4,7 +4,7 @@
 import type { TuttiError } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
-import { findSubEnsemble } from '../definition/sub-ensemble.ts'
+import { findSubEnsemble, inheritModel } from '../definition/sub-ensemble.ts'
 import { Totals } from '../usage/totals.ts'
 import { countEarlierAttempt } from './count-earlier.ts'
 import { describeRecordedStep, describeStep, replayMismatchError } from './replay.ts'
@@ -75,7 +75,7 @@ export function toAddedRun({ run, task, identity, depth }: TaskScope): RunScope 
   if (subEnsemble === undefined) return run
   const { taskName, attempt } = identity
   const parent = { taskName, attempt, depth: depth + 1 }
-  return { ...run, ensemble: subEnsemble.definition, parent }
+  return { ...run, ensemble: inheritModel(subEnsemble.definition, run.ensemble), parent }
 }
 
 /** Context of one attempt at a task. */

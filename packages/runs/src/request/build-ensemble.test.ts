@@ -233,7 +233,7 @@ describe('the ensemble of a request', () => {
     expect(findProblem({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
       code: 'BAD_REQUEST',
       message:
-        'Cannot create ensemble "team": task "a" has no model: set one for the task, its agent or the ensemble',
+        'Cannot run "team": task "a" has no model: set one for the task, its agent or the ensemble',
     })
     expect(
       findProblem({

@@ -14,7 +14,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type Ensemble, type Task } from '@tutti/ensemble'
-import { toWorkerRole, type DelegationLimits } from '@tutti/ensemble/internal'
+import { assertModels, toWorkerRole, type DelegationLimits } from '@tutti/ensemble/internal'
 import { shortList, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -185,7 +185,9 @@ function readSettings(
 /** Defines the ensemble. An error is an error of the request, because the template itself is valid. */
 function defineRequested(base: Definition, settings: Settings): Ensemble {
   try {
-    return ensemble({ ...base, ...settings })
+    const requested = ensemble({ ...base, ...settings })
+    assertModels(requested)
+    return requested
   } catch (error) {
     if (!TuttiError.isInstance(error)) throw error
     if (error.code !== 'CONFIG_INVALID' && error.code !== 'CIRCULAR_DEPENDENCY') throw error

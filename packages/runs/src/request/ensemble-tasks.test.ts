@@ -227,6 +227,28 @@ describe('a requested task with an ensemble', () => {
   })
 })
 
+describe('the models of sub-ensembles', () => {
+  const inner = ensemble({ name: 'inner', tasks: [task({ name: 'own', description: 'Own' })] })
+  const catalogs = { tools: toolCatalog([]), models: modelCatalog({}) }
+
+  it('[ENS-P30] An ensemble without a model is refused when it is registered, and accepted inside one that has a model', () => {
+    expect(() => new RunEnsembles([trip, inner], catalogs)).toThrow(
+      'Cannot run "inner": task "own" has no model: set one for the task, its agent or the ensemble',
+    )
+    const sub = task({ name: 'sub', ensemble: inner })
+    const outer = ensemble({ name: 'outer', model, tasks: [sub] })
+    const registered = new RunEnsembles([outer], catalogs)
+    const request: RequestedRun = { taskOverrides: { 'sub/own': { description: 'Changed' } } }
+    const { tasks } = registered.build({ ensemble: 'outer', request })
+    expect(tasks[0] && findSubEnsemble(tasks[0])?.definition.tasks[0]?.description).toBe('Changed')
+    const other = ensemble({ ...outer, model: scriptedModel([], { name: 'other' }) })
+    const digests = [registered, new RunEnsembles([other], catalogs)].map(
+      ({ codes }) => codes['outer'],
+    )
+    expect(new Set(digests).size).toBe(2)
+  })
+})
+
 describe('an override of a task that another task adds', () => {
   /** Returns the description and the review of a task of a sub-ensemble. */
   function nestedOf(one: Ensemble['tasks'][number] | undefined, name: string): unknown {

@@ -1,7 +1,12 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
 import { ensemble as defineEnsemble, type Ensemble, type Task } from '@tutti/ensemble'
-import { describeCode, type EnsembleCode, type ReviewDefaults } from '@tutti/ensemble/internal'
+import {
+  assertModels,
+  describeCode,
+  type EnsembleCode,
+  type ReviewDefaults,
+} from '@tutti/ensemble/internal'
 import { unknownName } from '@tutti/protocol/internal'
 
 import { toWholeCode } from '../domain/claim-key.ts'
@@ -31,7 +36,10 @@ export class RunEnsembles {
   #built: readonly BuiltEnsemble[] | undefined
   #builtWhole: readonly BuiltEnsemble[] | undefined
 
-  /** @throws {TypeError} when there is no ensemble or two have the same name. */
+  /**
+   * @throws {TypeError} when there is no ensemble or two have the same name.
+   * @throws {TuttiError} CONFIG_INVALID, naming every task of an ensemble that has no model.
+   */
   constructor(
     ensembles: readonly Ensemble[],
     { tools, models }: Omit<Catalogs, 'ensembles'>,
@@ -42,6 +50,7 @@ export class RunEnsembles {
       if (this.#byName.has(ensemble.name)) {
         throw new TypeError(`Cannot serve two ensembles named "${ensemble.name}"`)
       }
+      assertModels(ensemble)
       this.#byName.set(ensemble.name, withReviewRules(ensemble, reviews))
     }
     if (this.#byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
