@@ -483,6 +483,46 @@ describe('the compensations of a resumed run', () => {
     },
   )
 
+  it.each<[string, (context: HandlerContext) => Promise<unknown>]>([
+    ['a question', ({ ask }) => ask('Go on?')],
+    ['a sleep', ({ sleep: pause }) => pause(3_600_000)],
+  ])(
+    '[ENS-P27] A cancel that a run without a process got after its handler had only opened %s runs the compensations',
+    async (_, open) => {
+      const work =
+        ({ send }: Service): Work =>
+        async (context) => {
+          context.compensate('release', send('release'))
+          await open(context)
+        }
+      const clock = fakeClock()
+      const first = startRecorded(team(work(createService(clock))), { clock })
+      await clock.advance(50)
+      expect(kindsOf(first.steps)).toContain('gate_opened')
+      const cancel: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'CALLER', runMs: 50 }
+      const from = { events: first.events, steps: [...first.steps, cancel] }
+      first.release()
+      const later = fakeClock()
+      const service = createService(later)
+      const again = startRecorded(team(work(service)), { clock: later, from })
+      expect((await runToEnd(again)).status).toBe('CANCELLED')
+      expect(service.calls).toEqual(['release'])
+    },
+  )
+
+  it('[ENS-P28] A cancelled run whose changed code cannot run the compensations has the error REPLAY_MISMATCH', async () => {
+    const whole = await cancelAt(250, book)
+    const at = whole.steps.findIndex((step) => step.kind === 'handler_step' && step.isCompensation)
+    const changed =
+      ({ send }: Service): Work =>
+      ({ step }) =>
+        step('book train', send('book train'))
+    const { result, calls, events } = await cancelAt(0, changed, { from: cut(whole, at + 1) })
+    expect(result).toMatchObject({ status: 'CANCELLED', error: { code: 'REPLAY_MISMATCH' } })
+    expect(eventsOf(events, 'run_result')).toMatchObject([{ code: 'REPLAY_MISMATCH' }])
+    expect(calls).toEqual([])
+  })
+
   it('[ENS-E17] A run drains between compensations, and the next process runs the others', async () => {
     const clock = fakeClock()
     const service = createService(clock)

@@ -12,7 +12,8 @@
  *    fails with COMPENSATION_FAILED, is not retried, and names the failed ones and the reason.
  * ENS-P27 A resumed run continues its compensations, also after a cancel. Its handler begins no other operation, and fails with the
  *    recorded reason.
- * ENS-P28 A run is CANCELLED only after its compensations have ended. It has the error of failed ones.
+ * ENS-P28 A run is CANCELLED only after its compensations have ended. It has the error of failed ones, or REPLAY_MISMATCH if
+ *    changed code cannot run them.
  */
 import { TuttiError } from '@tutti/core'
 

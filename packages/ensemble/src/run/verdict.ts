@@ -70,9 +70,9 @@ export class Verdict {
     return this.#exit.details?.['timedOut'] === true ? 'TIMEOUT' : 'USER_EXIT_EARLY'
   }
 
-  /** Returns the error of the run. A cancelled run has one if a compensation failed. */
+  /** Returns the error of the run. A cancelled run has one if a compensation failed, or could not run with changed code. */
   error(status: RunEnding, signal: AbortSignal): TuttiError | undefined {
-    if (status === 'CANCELLED') return this.#uncompensated
+    if (status === 'CANCELLED') return this.#uncompensated ?? this.#mismatch
     return status === 'FAILED' ? this.#reason(signal) : undefined
   }
 

@@ -49,6 +49,11 @@ export function toOperationId(kind: 'call' | 'question' | 'wait', ordinal: numbe
 
 const OPERATION_SLOT = /^tool\/0\/(call|question|wait)-(\d+)\//
 
+/** Whether the slot of a review is that of an operation of a handler. */
+export function isOperationSlot(slot: string): boolean {
+  return OPERATION_SLOT.test(slot)
+}
+
 /** Whether the slot of a review is that of a wait of a handler. */
 export function isWaitSlot(slot: string): boolean {
   return OPERATION_SLOT.exec(slot)?.[1] === 'wait'

@@ -2,6 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { toJsonForm, toPlainJson } from '@tutti/core/internal'
 
+import { isOperationSlot } from './recorded-operations.ts'
 import { findChosen, ReplayRecord, selectFrozenSteps } from './replay-record.ts'
 import { ZERO_USAGE } from '../usage/usage.ts'
 
@@ -322,10 +323,30 @@ function isInsideHandler(step: TaskStep): boolean {
   return step.kind === 'tool_ended' || isOperation(step)
 }
 
-/** Whether the step records an operation of a handler: a task, a call or a step. */
+/** Whether the step records an operation of a handler: a task, a call, a step, a question or a wait. */
 export function isOperation(step: TaskStep): boolean {
+  if (step.kind === 'gate_opened') return isOperationSlot(step.slot)
   return 'ordinal' in step && step.ordinal !== undefined
 }
+
+/** Whether a handler has recorded operations in an attempt that has not ended. Its compensations may have to run. */
+export function hasOpenHandler(steps: readonly RunStep[]): boolean {
+  const open = new Set<string>()
+  for (const step of steps) {
+    if (!isTaskStep(step)) continue
+    const key = JSON.stringify([step.taskName, step.attempt])
+    if (HANDLER_ENDS.has(step.kind)) open.delete(key)
+    else if (step.kind === 'compensation_begun' || isOperation(step)) open.add(key)
+  }
+  return open.size > 0
+}
+
+/** Kinds of steps after which a handler is not called again in its attempt. */
+const HANDLER_ENDS: ReadonlySet<TaskStep['kind']> = new Set([
+  'handler_ended',
+  'task_completed',
+  'task_failed',
+])
 
 const NONE: readonly never[] = []
 
