@@ -1,6 +1,8 @@
 /** Compensations of cancelled runs whose processes die, on real stores. */
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { createRunService, type RunServiceOptions } from '@tutti/runs'
+import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
+import { fakeClock } from '@tutti/testing'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
@@ -126,4 +128,85 @@ describe.each(Object.keys(STORES) as Store[])('a cancelled run on the %s store',
       expect(deaths).toBeGreaterThanOrEqual(4)
     },
   )
+})
+
+describe('a cancel of a run without a process', () => {
+  /** Returns an ensemble that waits for a payment, and whose compensation waits for `release`. */
+  function createOrder(version: string, acted: string[], release?: Promise<void>): Ensemble {
+    const order = task({
+      name: 'order',
+      description: 'Order',
+      version,
+      async handler({ compensate, step, ask }) {
+        await step('reserve', () => undefined)
+        compensate('release', async () => {
+          acted.push(`release by ${version}`)
+          await release
+        })
+        await ask('Go on?')
+      },
+    })
+    return ensemble({ name: 'orders', tasks: [order] })
+  }
+
+  /** Submits a run and waits until it is parked; `pass` lets time pass. */
+  async function park(
+    runs: RunService,
+    storage: RunStorage,
+    pass?: () => Promise<void>,
+  ): Promise<void> {
+    await runs.submit({ runId: 'run-1' })
+    await until('the run is parked', async () => {
+      await pass?.()
+      return (await storage.queue.load()).parked === 1
+    })
+  }
+
+  it('[RUNS-Q2] A cancel of a parked run is answered after a second while a compensation runs, and the run is CANCELLED after it', async () => {
+    await using place = await (STORES['embedded'] ?? expect.fail())()
+    await using storage = await place.open()
+    const acted: string[] = []
+    const release = Promise.withResolvers<void>()
+    const clock = fakeClock()
+    const team = createOrder('1', acted, release.promise)
+    const runs = createRunService(storage, [team], { clock, parkAfterMs: 10 })
+    await runs.start()
+    await park(runs, storage, () => clock.advance(10))
+    const cancelling = runs.send('run-1', { kind: 'cancel', mode: 'abort' })
+    await until('the compensation runs', () => acted.length > 0)
+    await clock.advance(1_000)
+    expect(await cancelling).toEqual({ status: 'CANCELLING' })
+    expect((await runs.record('run-1'))?.status).toBe('CANCELLING')
+    release.resolve()
+    await allEvents(runs, 'run-1')
+    expect((await runs.record('run-1'))?.status).toBe('CANCELLED')
+    expect(acted).toEqual(['release by 1'])
+    await runs.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[RUNS-Z9] A cancel that a process of another build receives leaves the compensations to a process with the code of the run', async () => {
+    await using place = await (STORES['postgres'] ?? expect.fail())()
+    await using older = await place.open()
+    await using newer = await place.open()
+    const acted: string[] = []
+    const options = { ...OPTIONS, parkAfterMs: 10 }
+    // The process with the code claims the run only after the other one has answered.
+    let turn = Promise.resolve()
+    const slow = mortalStorage(older, () => turn)
+    const one = createRunService(slow.storage, [createOrder('1', acted)], { ...options, buildId: 'v1' })
+    await one.start()
+    await park(one, older)
+    const two = createRunService(newer, [createOrder('2', acted)], { ...options, buildId: 'v2' })
+    await two.start()
+    const answered = Promise.withResolvers<void>()
+    turn = answered.promise
+    const reply = await two.send('run-1', { kind: 'cancel', mode: 'abort' })
+    answered.resolve()
+    expect(reply).toEqual({ status: 'CANCELLING' })
+    await allEvents(two, 'run-1')
+    expect((await two.record('run-1'))?.status).toBe('CANCELLED')
+    expect(acted).toEqual(['release by 1'])
+    await one.close({ drainTimeoutMs: 0 })
+    await two.close({ drainTimeoutMs: 0 })
+  })
 })

@@ -35,6 +35,7 @@ const KINDS: Readonly<Partial<Record<LoggedRunEvent['type'], Kind>>> = {
   llm_iteration_failed: ['models'],
   tool_progress: ['tools'],
   tool_called: ['tools', 'tool'],
+  handler_step_ended: ['tools', 'tool'],
   agent_tool_invoked: ['agents'],
   agent_tool_progress: ['agents'],
   agent_tool_turn: ['agents'],
@@ -83,6 +84,8 @@ export function isFailure(event: LoggedRunEvent): boolean {
       return true
     case 'tool_called':
       return event.outcome === 'FAILURE'
+    case 'handler_step_ended':
+      return event.reason !== undefined
     case 'run_result':
       return event.status === 'FAILED'
     default:

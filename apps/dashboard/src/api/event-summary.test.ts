@@ -28,6 +28,7 @@ const LINES: Readonly<Partial<Record<RunEvent['type'], string>>> = {
     'sonnet · MODEL_FAILED · Model "sonnet" answered with HTTP 529: overloaded · retry in 1.0 s',
   tool_progress: 'web_search · 60 % · Read 3 of 5 pages',
   tool_called: 'web_search · succeeded · 1.2 s · 1. Article 6 …',
+  handler_step_ended: 'book hotel · failed · 1.0 s · try 2 · TASK_FAILED · No rooms · will retry',
   agent_tool_invoked: 'researcher · https://research-agent.example.com · streaming · a2a',
   agent_tool_progress: 'researcher · chunk 1 · {"text":"Found three sources","cost_usd":0.02}',
   agent_tool_turn: 'researcher · turn 1 · outbound · Draft: tides',
@@ -131,6 +132,7 @@ describe('event metadata', () => {
     expect(failures.toSorted()).toEqual([
       'agent_tool_error',
       'delegation_failed',
+      'handler_step_ended',
       'llm_iteration_failed',
       'task_attempt_failed',
       'task_failed',

@@ -95,6 +95,17 @@ const SUMMARIES: Summaries = {
       formatDuration(durationMs),
       cutText(toolResult),
     ),
+  handler_step_ended: ({ step, isCompensation, tries, startedAt, endedAt, ...end }) =>
+    joinParts(
+      step,
+      isCompensation === true ? 'compensation' : '',
+      end.reason === undefined ? 'succeeded' : 'failed',
+      formatDuration(Date.parse(endedAt) - Date.parse(startedAt)),
+      tries > 1 ? `try ${tries}` : '',
+      end.code,
+      end.reason,
+      end.willRetry === true ? 'will retry' : '',
+    ),
   agent_tool_invoked: ({ toolName, agent_uri: address, mode, protocol, retry_index: retry }) =>
     joinParts(toolName, address, mode, protocol, formatAttempt(retry + 1)),
   agent_tool_progress: ({ toolName, chunk_index: chunk, chunk: content }) =>

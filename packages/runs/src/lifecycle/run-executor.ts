@@ -5,7 +5,7 @@
  *
  * RUNS-Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
  *    in the order of submission. A run that waits for a person or another agent takes no slot.
- * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits.
+ * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits, after the compensations of its handlers.
  * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
  * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.

@@ -102,6 +102,13 @@ export class BuildCheck {
     return record?.status === 'WAITING_FOR_BUILD' ? run.build : undefined
   }
 
+  /** Whether this process lacks the code of an unowned run, and another one that lives has it. */
+  async livesElsewhere(runId: string): Promise<boolean> {
+    const { living, storage } = this.#options
+    const run = await storage.builds.findUnowned(runId)
+    return run !== undefined && run.code !== this.#ownCode(run).code && living.has(run)
+  }
+
   async #checkFirst(): Promise<void> {
     const { storage, ensembles, settings, build } = this.#options
     await storage.builds.register({

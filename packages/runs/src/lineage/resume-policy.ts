@@ -8,8 +8,9 @@
  *    output of the run. In the workflow HIERARCHICAL, any task can be delegated at any time, so the list must not change.
  * RUNS-Z8 `compatible` also allows differences in the texts of begun tasks, and `latest` any difference. Replay still
  *    fails a run whose steps differ from the code.
- * RUNS-Z9 A run that is being aborted may be continued by any code, because it makes no call. A cancel in mode `boundary`
- *    lets running tasks finish, so it changes nothing.
+ * RUNS-Z9 A run that is being aborted may be continued by any code, because its agents make no call. The compensations of its
+ *    handlers are left to a process that has its code, while one lives. A cancel in mode `boundary` lets running tasks
+ *    finish, so it changes nothing.
  * RUNS-Z16 A run whose submission names a build is not begun by other code than that of the build.
  */
 import {

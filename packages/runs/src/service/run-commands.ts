@@ -12,7 +12,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { isoNow, sleep } from '@tutti/core/internal'
-import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble/internal'
+import { applyToUnowned, hasOpenHandler, type AppliedCommand } from '@tutti/ensemble/internal'
 import { decode, type RunCommand } from '@tutti/protocol'
 import {
   commandEntry,
@@ -51,7 +51,7 @@ export interface RunCommandsOptions {
 
 type UnownedCommand = Extract<SentCommand, { kind: 'unowned' }>
 
-/** Time that the sender of a cancel waits for the owner, in milliseconds. The cancel is durable before. */
+/** Time that the sender of a cancel waits for its answer or for the end of the run, in milliseconds. The cancel is durable before. */
 const CANCEL_ANSWER_MS = 1_000
 
 /** Time that the sender of another command waits, in milliseconds: longer than a run takes to find a new owner. */
@@ -228,12 +228,12 @@ export class RunCommands {
     }
   }
 
-  /** Ends a cancelled unowned run, unless started tasks may finish. */
+  /** Ends a cancelled unowned run, unless started tasks may finish, or another process has the code of its handlers. */
   async #endNow(
     runId: string,
     { mode = 'abort' }: RunCommandOf<'cancel'>,
   ): Promise<ReplyTo<'cancel'>> {
-    const { storage, executor } = this.#options
+    const { storage, executor, buildCheck, settings } = this.#options
     // A run whose steps are damaged cannot continue its tasks.
     const steps = await storage.runs.steps(runId).catch((error: unknown) => {
       if (TuttiError.isInstance(error) && error.code === 'RUN_UNREADABLE') return []
@@ -242,7 +242,16 @@ export class RunCommands {
     const hasWork = steps.some(({ kind }) => kind === 'task_begun')
     // Started tasks finish like any other work, when the run is claimed.
     if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
-    const end = await executor.executeNow(runId)
+    if (hasOpenHandler(steps) && (await buildCheck.livesElsewhere(runId))) {
+      return { status: 'CANCELLING' }
+    }
+    // Compensations can take long.
+    const timer = new AbortController()
+    const end = await Promise.race([
+      executor.executeNow(runId),
+      sleep(settings.clock, CANCEL_ANSWER_MS, timer.signal).then(() => undefined),
+    ])
+    timer.abort()
     return { status: end === 'ended' ? 'CANCELLED' : 'CANCELLING' }
   }
 }

@@ -77,6 +77,38 @@ describe('plainLines for a completed task', () => {
   })
 })
 
+it('plainLines shows failed steps and all compensations of a handler, and no line for other steps', () => {
+  const step = {
+    type: 'handler_step_ended',
+    runId: 'run-1',
+    seq: 1,
+    id: 'run-1:1',
+    taskName: 'trip',
+    taskIndex: 1,
+    attempt: 1,
+    step: 'book\nhotel',
+    tries: 1,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: '2026-01-01T00:00:01.000Z',
+  } as const
+  const failed = { ...step, reason: 'No\nrooms', code: 'TASK_FAILED' } as const
+  const undo = { isCompensation: true, step: 'cancel' } as const
+  expect(
+    [
+      step,
+      { ...failed, willRetry: true as const },
+      failed,
+      { ...step, ...undo },
+      { ...failed, ...undo },
+    ].flatMap(formatWithoutTime),
+  ).toEqual([
+    'trip: step "book hotel" failed: No rooms; retrying',
+    'trip: step "book hotel" failed: No rooms',
+    'trip: compensation "cancel" completed',
+    'trip: compensation "cancel" failed: No rooms',
+  ])
+})
+
 it('A handoff has a line with the next agent', () => {
   const { runId, seq, id, taskName, attempt } = TURN
   const handedOff: LoggedRunEvent = {

@@ -107,6 +107,8 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
         `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} ${verb} in ${formatTerminalDuration(event.durationMs)}  ${shorten(text ?? '')}`.trimEnd(),
       ]
     }
+    case 'handler_step_ended':
+      return stepLines(event)
     case 'llm_iteration_completed': {
       const ended = earlyEndText(event.finishReason)
       if (ended === undefined) return []
@@ -145,6 +147,20 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
     default:
       return []
   }
+}
+
+/** Formats a try at a step of a handler: a failure, or the end of a compensation. */
+function stepLines({
+  taskName,
+  step,
+  isCompensation = false,
+  reason,
+  willRetry = false,
+}: RunEventOf<'handler_step_ended'>): readonly string[] {
+  if (reason === undefined && !isCompensation) return []
+  const what = `${toSingleLine(taskName)}: ${isCompensation ? 'compensation' : 'step'} "${shorten(step)}"`
+  if (reason === undefined) return [`${what} completed`]
+  return [`${what} failed: ${shorten(reason)}${willRetry ? '; retrying' : ''}`]
 }
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
