@@ -105,7 +105,8 @@ describe.each(Object.keys(STORES) as Store[])('a cancelled run on the %s store',
     const service = createRunService(storage, [team], OPTIONS)
     await service.start()
     // The caller of a process that died before the cancel was stored repeats it.
-    if (write === 1 && when === 'before') await service.send(runId, { kind: 'cancel', mode: 'abort' })
+    if (write === 1 && when === 'before')
+      await service.send(runId, { kind: 'cancel', mode: 'abort' })
     const events = await allEvents(service, runId)
     const record = await service.record(runId)
     expect([at, record?.status, record?.error]).toEqual([at, 'CANCELLED', undefined])
@@ -130,9 +131,16 @@ describe.each(Object.keys(STORES) as Store[])('a cancelled run on the %s store',
   )
 })
 
+interface OrderOptions {
+  /** Name of the process, which its compensation records. */
+  readonly name: string
+  readonly version?: string
+  readonly release?: Promise<void>
+}
+
 describe('a cancel of a run without a process', () => {
   /** Returns an ensemble that waits for a payment, and whose compensation waits for `release`. */
-  function createOrder(version: string, acted: string[], release?: Promise<void>): Ensemble {
+  function createOrder(acted: string[], { name, version = '1', release }: OrderOptions): Ensemble {
     const order = task({
       name: 'order',
       description: 'Order',
@@ -140,7 +148,7 @@ describe('a cancel of a run without a process', () => {
       async handler({ compensate, step, ask }) {
         await step('reserve', () => undefined)
         compensate('release', async () => {
-          acted.push(`release by ${version}`)
+          acted.push(name)
           await release
         })
         await ask('Go on?')
@@ -168,7 +176,7 @@ describe('a cancel of a run without a process', () => {
     const acted: string[] = []
     const release = Promise.withResolvers<void>()
     const clock = fakeClock()
-    const team = createOrder('1', acted, release.promise)
+    const team = createOrder(acted, { name: 'one', release: release.promise })
     const runs = createRunService(storage, [team], { clock, parkAfterMs: 10 })
     await runs.start()
     await park(runs, storage, () => clock.advance(10))
@@ -180,33 +188,45 @@ describe('a cancel of a run without a process', () => {
     release.resolve()
     await allEvents(runs, 'run-1')
     expect((await runs.record('run-1'))?.status).toBe('CANCELLED')
-    expect(acted).toEqual(['release by 1'])
+    expect(acted).toEqual(['one'])
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Z9] A cancel that a process of another build receives leaves the compensations to a process with the code of the run', async () => {
-    await using place = await (STORES['postgres'] ?? expect.fail())()
-    await using older = await place.open()
-    await using newer = await place.open()
-    const acted: string[] = []
-    const options = { ...OPTIONS, parkAfterMs: 10 }
-    // The process with the code claims the run only after the other one has answered.
-    let turn = Promise.resolve()
-    const slow = mortalStorage(older, () => turn)
-    const one = createRunService(slow.storage, [createOrder('1', acted)], { ...options, buildId: 'v1' })
-    await one.start()
-    await park(one, older)
-    const two = createRunService(newer, [createOrder('2', acted)], { ...options, buildId: 'v2' })
-    await two.start()
-    const answered = Promise.withResolvers<void>()
-    turn = answered.promise
-    const reply = await two.send('run-1', { kind: 'cancel', mode: 'abort' })
-    answered.resolve()
-    expect(reply).toEqual({ status: 'CANCELLING' })
-    await allEvents(two, 'run-1')
-    expect((await two.record('run-1'))?.status).toBe('CANCELLED')
-    expect(acted).toEqual(['release by 1'])
-    await one.close({ drainTimeoutMs: 0 })
-    await two.close({ drainTimeoutMs: 0 })
-  })
+  it.each([
+    ['of another build', { version: '2' }, { buildId: 'v2' }],
+    ['that executes no runs', {}, { buildId: 'v1', executes: false }],
+  ])(
+    '[RUNS-Z9] [RUNS-Q2] A process %s that receives a cancel leaves the compensations to one with the code of the run',
+    async (_, code, settings) => {
+      await using place = await (STORES['postgres'] ?? expect.fail())()
+      await using older = await place.open()
+      await using newer = await place.open()
+      const acted: string[] = []
+      const options = { ...OPTIONS, parkAfterMs: 10 }
+      // The process with the code claims the run only after the other one has answered.
+      let turn = Promise.resolve()
+      const slow = mortalStorage(older, () => turn)
+      const one = createRunService(slow.storage, [createOrder(acted, { name: 'one' })], {
+        ...options,
+        buildId: 'v1',
+      })
+      await one.start()
+      await park(one, older)
+      const two = createRunService(newer, [createOrder(acted, { name: 'two', ...code })], {
+        ...options,
+        ...settings,
+      })
+      await two.start()
+      const answered = Promise.withResolvers<void>()
+      turn = answered.promise
+      const reply = await two.send('run-1', { kind: 'cancel', mode: 'abort' })
+      answered.resolve()
+      expect(reply).toEqual({ status: 'CANCELLING' })
+      await allEvents(two, 'run-1')
+      expect((await two.record('run-1'))?.status).toBe('CANCELLED')
+      expect(acted).toEqual(['one'])
+      await one.close({ drainTimeoutMs: 0 })
+      await two.close({ drainTimeoutMs: 0 })
+    },
+  )
 })

@@ -5,7 +5,8 @@
  *
  * RUNS-Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
  *    in the order of submission. A run that waits for a person or another agent takes no slot.
- * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits, after the compensations of its handlers.
+ * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits, after the compensations of its handlers. A process
+ *    that executes no runs leaves these to others.
  * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
  * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.

@@ -228,7 +228,7 @@ export class RunCommands {
     }
   }
 
-  /** Ends a cancelled unowned run, unless started tasks may finish, or another process has the code of its handlers. */
+  /** Ends a cancelled unowned run, unless started tasks may finish, or handlers are left to another process. */
   async #endNow(
     runId: string,
     { mode = 'abort' }: RunCommandOf<'cancel'>,
@@ -242,9 +242,8 @@ export class RunCommands {
     const hasWork = steps.some(({ kind }) => kind === 'task_begun')
     // Started tasks finish like any other work, when the run is claimed.
     if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
-    if (hasOpenHandler(steps) && (await buildCheck.livesElsewhere(runId))) {
-      return { status: 'CANCELLING' }
-    }
+    const isLeft = !settings.executes || (await buildCheck.livesElsewhere(runId))
+    if (isLeft && hasOpenHandler(steps)) return { status: 'CANCELLING' }
     // Compensations can take long.
     const timer = new AbortController()
     const end = await Promise.race([
