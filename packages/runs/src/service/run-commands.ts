@@ -242,8 +242,9 @@ export class RunCommands {
     const hasWork = steps.some(({ kind }) => kind === 'task_begun')
     // Started tasks finish like any other work, when the run is claimed.
     if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
-    const isLeft = !settings.executes || (await buildCheck.livesElsewhere(runId))
-    if (isLeft && hasOpenHandler(steps)) return { status: 'CANCELLING' }
+    if (hasOpenHandler(steps) && (!settings.executes || (await buildCheck.livesElsewhere(runId)))) {
+      return { status: 'CANCELLING' }
+    }
     // Compensations can take long.
     const timer = new AbortController()
     const end = await Promise.race([

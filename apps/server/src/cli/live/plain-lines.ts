@@ -153,14 +153,14 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
 function stepLines({
   taskName,
   step,
-  isCompensation = false,
+  isCompensation,
   reason,
-  willRetry = false,
+  willRetry,
 }: RunEventOf<'handler_step_ended'>): readonly string[] {
-  if (reason === undefined && !isCompensation) return []
-  const what = `${toSingleLine(taskName)}: ${isCompensation ? 'compensation' : 'step'} "${shorten(step)}"`
+  if (reason === undefined && isCompensation === undefined) return []
+  const what = `${toSingleLine(taskName)}: ${isCompensation === true ? 'compensation' : 'step'} "${shorten(step)}"`
   if (reason === undefined) return [`${what} completed`]
-  return [`${what} failed: ${shorten(reason)}${willRetry ? '; retrying' : ''}`]
+  return [`${what} failed: ${shorten(reason)}${willRetry === true ? '; retrying' : ''}`]
 }
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
