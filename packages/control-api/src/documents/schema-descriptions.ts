@@ -1525,7 +1525,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.inputs':
     'Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that begins with `$` begins with `$$`. The run has the other inputs.',
   'TaskDefinitionBody.output':
-    'Name of the task of its ensemble whose output it has. It fails if conditions skip that one. That of the last task that completed when absent.',
+    'Name of the task of its ensemble whose output it has. It fails if conditions skip that one. The last completed task when absent.',
   'TaskDefinitionBody.when':
     "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
   'TaskDefinitionBody.switch':

@@ -87,7 +87,7 @@ function findChosenProblems(
   output: ChildTask<unknown> | undefined,
 ): readonly string[] {
   if (output === undefined) return []
-  // A copy or another task of the same name is not a task of the ensemble.
+  // A copy does not count, and another task with the same name does not either.
   if (ensemble.tasks.some((task) => task === output)) {
     return findOutputProblems(ensemble, output.name).map((problem) => `output: ${problem}`)
   }
@@ -100,7 +100,7 @@ function findChosenProblems(
   ]
 }
 
-/** Returns the problems of the name of the task whose output a task with an ensemble has. */
+/** Returns the problems of a task name that a task with an ensemble chooses for its output. */
 export function findOutputProblems(
   { name, plan, tasks }: ResolvedEnsemble,
   output: string,

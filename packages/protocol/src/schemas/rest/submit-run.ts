@@ -414,8 +414,8 @@ export const TaskDefinitionBody = Type.Object(
      */
     inputs: Type.Optional(StringMap),
     /**
-     * Name of the task of its ensemble whose output it has. It fails if conditions skip that one. That of the last task that
-     * completed when absent.
+     * Name of the task of its ensemble whose output it has. It fails if conditions skip that one. The last completed task when
+     * absent.
      */
     output: Type.Optional(NonBlank),
     /**
