@@ -182,7 +182,8 @@ export const ERROR_CODES = {
   EVENTS_FULL: {
     status: 429,
     retryable: true,
-    meaning: 'Nothing waits for the event, and too many such events are stored, of all keys or of this one',
+    meaning:
+      'Nothing waits for the event, and too many such events are stored, of all keys or of this one',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -63,7 +63,9 @@ export function limitProblems(problems: readonly Problem[]): Problem[] {
     fitting.push(limited)
   }
   const rest = problems.length - fitting.length
-  return rest === 0 ? fitting : [...fitting, { path: '', message: `has ${formatMoreProblems(rest)}` }]
+  return rest === 0
+    ? fitting
+    : [...fitting, { path: '', message: `has ${formatMoreProblems(rest)}` }]
 }
 
 function limitProblem({ path, message, expected, received }: Problem): Problem {
