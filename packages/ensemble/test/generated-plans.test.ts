@@ -45,7 +45,7 @@ describe('a generated plan', { timeout: 600_000 }, () => {
   )
 
   it.each(SEEDS)(
-    '[ENS-P1] [ENS-X7] A fork of the plan of seed %i has the log of its parent, also with open waits',
+    '[ENS-P1] [ENS-X7] [ENS-G19] A fork of the plan of seed %i has the log of its parent, also with open and ended waits',
     async (seed) => {
       const cuts = { step: STEP, first: seed % STEP }
       await forkEverywhere(toPlanScenario(planOf(seed)), cuts)

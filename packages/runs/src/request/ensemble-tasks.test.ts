@@ -171,6 +171,23 @@ describe('a requested task with an ensemble', () => {
     })
   })
 
+  it('[RUNS-T11] [RUNS-R5] A requested task cannot avoid the review after the last task of its ensemble', () => {
+    const reviewed = ensemble({ ...trip, name: 'reviewed', reviewPolicy: 'AFTER_LAST_TASK' })
+    const known = new RunEnsembles([reviewed], {
+      tools: toolCatalog([]),
+      models: modelCatalog({}),
+    })
+    const submit = (output: string) => () =>
+      known.build({
+        ensemble: 'reviewed',
+        request: { tasks: [{ ensemble: 'reviewed', output, inputs: { 'city.name': 'Rome' } }] },
+      })
+    expect(submit('sights')).toThrow(
+      "must be 'page': the operator of ensemble 'reviewed' requires a review after its last task",
+    )
+    expect(submit('page')).not.toThrow()
+  })
+
   it('[RUNS-T13] A sub-ensemble whose prompts are not stored is accepted in a run that stores none', () => {
     expect(
       problemsOf({ tasks: [{ ensemble: 'secret' }], options: { captureMode: 'OFF' } }),

@@ -2,7 +2,8 @@
  * Pure: makes tasks that run ensembles of the server from the tasks of a request.
  *
  * RUNS-T11 `ensemble` of a requested task names an ensemble of the server. Its problems as a part of the run, those of the inputs and
- *    fields that have no effect are reported with their paths, together with those of all tasks. `output` names one of its tasks.
+ *    fields that have no effect are reported with their paths, together with those of all tasks. `output` names one of its tasks,
+ *    and cannot avoid the review after its last task (RUNS-R5).
  * RUNS-T12 An input is a text, `$task` for the output of a task, or `$task.field` for a field of it. The longest name of a task
  *    counts. `$$` begins a text with `$`.
  * RUNS-T13 A run whose prompts are stored has no sub-ensemble whose prompts are not.
@@ -58,7 +59,10 @@ export function makeEnsembleTask(
     const at = `${path}${problem.path}`
     refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)
   }
-  const unknown = output === undefined ? [] : findOutputProblems(ensemble, output)
+  const unknown =
+    output === undefined
+      ? []
+      : [...findOutputProblems(ensemble, output), ...findUnreviewed(ensemble, output)]
   for (const problem of unknown) refusals.add('BAD_REQUEST', `${path}/output`, () => problem)
   const unfit = [
     ...findSubEnsembleProblems(ensemble, name),
@@ -89,6 +93,17 @@ function toMapped(source: CheckedInput): MappedInput {
   if (typeof source === 'string') return source
   const { task, field: name } = source
   return { task, ...field('field', name) }
+}
+
+function findUnreviewed(
+  { name, reviewPolicy, tasks, plan: { lastTasks } }: Ensemble,
+  output: string,
+): readonly string[] {
+  const isKnown = tasks.some((one) => one.name === output)
+  if (reviewPolicy !== 'AFTER_LAST_TASK' || !isKnown || lastTasks.includes(output)) return []
+  return [
+    `must be ${lastTasks.map((one) => `'${one}'`).join(' or ')}: the operator of ensemble '${name}' requires a review after its last task`,
+  ]
 }
 
 function findCaptureProblem(
