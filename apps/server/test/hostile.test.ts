@@ -95,7 +95,8 @@ it(
       TUTTI_DATA_DIR: files.path,
       NODE_OPTIONS: '--max-old-space-size=384',
     })
-    const client = server.client()
+    // A list can wait until the server has closed the connections that do not read, which takes 30 s.
+    const client = server.client({ timeoutMs: 120_000 })
     const runIds: string[] = []
     for (let count = 0; count < LARGE_RUNS; count += 1) {
       const { runId } = await client.runs.submit({ inputs: { topic: 't'.repeat(200_000) } })

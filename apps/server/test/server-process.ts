@@ -69,8 +69,8 @@ export class ServerProcess implements AsyncDisposable {
     return this.#child.pid
   }
 
-  client(): TuttiClient {
-    return createClient({ baseUrl: this.url })
+  client(options: { readonly timeoutMs?: number } = {}): TuttiClient {
+    return createClient({ ...options, baseUrl: this.url })
   }
 
   /** Sends a signal. */
