@@ -62,7 +62,8 @@ function savedSchedules({
         `INSERT INTO $schema.schedules
            (name, source, state, actor, next_tick, due_at, queued, data, created_at, changed_at)
          SELECT $1::text, $2::text, $3::text, $4::text, $5::float8, $6::float8, $7::text, $8::text,
-           ${now}, ${now}
+           present.at, present.at
+         FROM (SELECT ${now} AS at) AS present
          WHERE (SELECT count(*) FROM $schema.schedules) < $9::int8
          ON CONFLICT (name) DO NOTHING RETURNING name`,
         [...toRow(schedule), clampCount(maxSchedules)],
