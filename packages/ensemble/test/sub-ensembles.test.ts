@@ -495,7 +495,7 @@ describe('[ENS-P29] the chosen output of a task with an ensemble', () => {
     const team = ensemble({ name: 'team', tasks: [sub] })
     expect((await team.run({ tone: 'kind' })).outputOf(sub)?.words).toBe(2)
     const skipped = await team.run({ tone: 'dry' })
-    const [failed] = skipped.tasks.filter(({ taskName }) => taskName === 'sub/check')
+    const failed = skipped.tasks.find(({ taskName }) => taskName === 'sub/check')
     expect(failed?.output).toBe('checked')
     expect(skipped.error).toMatchObject({
       code: 'CONSTRAINT_VIOLATION',

@@ -26,8 +26,8 @@ interface EnsembleSettings {
    */
   readonly inputs?: readonly string[]
   /**
-   * Model of the tasks and agents that set none. @default that of the ensemble that uses this one as a task; a run by itself
-   * needs a model for every task
+   * Model of the tasks and agents without one. @default the model of the outer ensemble; a run by itself needs a model for
+   * every task
    */
   readonly model?: ChatModel
   /** Models that are called, in this order, when a call of the first model fails for good. */

@@ -139,7 +139,7 @@ export function findWaitProblems(options: WaitForOptions<ToolSchema>): readonly 
   const { review } = options
   return [
     ...findOptionProblems(options, WAIT_NAMES),
-    ...findLimitProblems(options).map(toOptionText),
+    ...findWaitLimitProblems(options).map(toOptionText),
     ...(review === undefined || typeof review === 'boolean'
       ? []
       : typeof review === 'object' && review !== null
@@ -153,7 +153,7 @@ export function findSleepProblems(limit: WaitLimit): readonly string[] {
   const { timeoutMs, until } = limit
   return [
     ...findOptionProblems(limit, LIMIT_NAMES),
-    ...findLimitProblems(limit).map(toOptionText),
+    ...findWaitLimitProblems(limit).map(toOptionText),
     ...(timeoutMs === undefined && until === undefined
       ? ['a sleep needs milliseconds or { until }']
       : []),
@@ -161,7 +161,7 @@ export function findSleepProblems(limit: WaitLimit): readonly string[] {
 }
 
 /** Returns the problems of the time limit of a wait, with the paths of their options. */
-export function findLimitProblems({ timeoutMs, until }: WaitLimit): readonly Problem[] {
+export function findWaitLimitProblems({ timeoutMs, until }: WaitLimit): readonly Problem[] {
   const problems: Problem[] = []
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS)) {
     const message = `must be > 0 and <= ${MAX_DURATION_MS}, got ${previewOf(timeoutMs)}`

@@ -16,7 +16,7 @@ import {
   findSubEnsembleProblems,
   type CheckedInput,
 } from '@tutti/ensemble/internal'
-import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
+import { pointer, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findEnsemble } from './catalog-names.ts'

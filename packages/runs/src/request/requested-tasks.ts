@@ -10,7 +10,7 @@
  *    roles of agents with handoffs do not change, because other agents refer to them.
  */
 import { task, type Task, type TaskWait } from '@tutti/ensemble'
-import { findLimitProblems, toWorkerRole } from '@tutti/ensemble/internal'
+import { findWaitLimitProblems, toWorkerRole } from '@tutti/ensemble/internal'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -279,7 +279,7 @@ function readWait(
     path: `${path}/schema`,
     what: 'schema of a wait',
   })
-  const problems = findLimitProblems(wait)
+  const problems = findWaitLimitProblems(wait)
   for (const problem of problems) {
     const at = `${path}${problem.path}`
     refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)

@@ -217,7 +217,7 @@ export class RunSchedules {
     assertNoProblems('', problems.flat())
   }
 
-  /** A configured schedule may name a thread that does not exist yet: its ticks say so. */
+  /** A configured schedule may name a thread that does not exist yet: its ticks report that. */
   async #findThreadProblem({ definition: { run } }: SavedSchedule): Promise<readonly Problem[]> {
     // A run that is not an object is another problem.
     const threadId: unknown = Reflect.get(Object(run), 'threadId')

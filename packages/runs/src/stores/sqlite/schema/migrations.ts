@@ -7,6 +7,7 @@ import {
   SQLITE_LEVEL,
   SQLITE_NEW_AND_READY,
 } from './claim-key-sql.ts'
+import { addOne, parkedLike, reviewsLike, subtractOne, unfinishedOf } from './totals-sql.ts'
 
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -33,43 +34,6 @@ const INDEXED_ALONE = 1000
 const SET_REVIEW_SINCE = `UPDATE runs SET review_since = (
       SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND +status = 'OPEN'
     ) WHERE id = NEW.run`
-
-/** A table of totals, its key and the values of a key. */
-interface TotalKey {
-  readonly table: string
-  readonly columns: string
-  readonly values: string
-}
-
-/** Statements that add 1 to a total. */
-function addOne({ table, columns, values }: TotalKey): string {
-  return `INSERT INTO ${table} (${columns}, amount) VALUES (${values}, 1)
-      ON CONFLICT (${columns}) DO UPDATE SET amount = amount + 1`
-}
-
-/** Statements that subtract 1 from a total. One that reaches 0 is deleted. */
-function subtractOne({ table, columns, values }: TotalKey): string {
-  const found = `WHERE (${columns}) = (${values})`
-  return `UPDATE ${table} SET amount = amount - 1 ${found};
-    DELETE FROM ${table} ${found} AND amount = 0`
-}
-
-/** The total of the parked runs that are like a row of `runs`. */
-function parkedLike(row: 'OLD' | 'NEW'): TotalKey {
-  return {
-    table: 'parked_totals',
-    columns: 'ensemble, build, code, status',
-    values: `${row}.ensemble, coalesce(${row}.build, ''), coalesce(${row}.code, ''), ${row}.status`,
-  }
-}
-
-function unfinishedOf(row: 'OLD' | 'NEW'): TotalKey {
-  return { table: 'totals', columns: 'kind, name', values: `'unfinished', ${row}.actor` }
-}
-
-function reviewsLike(row: 'OLD' | 'NEW'): TotalKey {
-  return { table: 'totals', columns: 'kind, name', values: `'reviews', ${row}.kind` }
-}
 
 /**
  * Step N brings a database of version N to version N + 1. A step that was released never changes.
