@@ -62,7 +62,7 @@ describe('decode, of an invalid value', () => {
           path: '/input',
           message: 'is not a known field; did you mean "inputs"?',
           expected:
-            'one of "inputs", "tasks", "taskOverrides", "options", "budget", "tags", "ensemble", "runId", "build", "history", "clientTools", "threadId", "webhooks", "startAt", "startAfterMs", "maxQueueMs"',
+            'one of "inputs", "tasks", "taskOverrides", "options", "budget", "tags", "ensemble", "runId", "build", "history", "clientTools", "threadId", "webhooks", "startAt", "startAfterMs", "priority", "fairnessKey", "maxQueueMs"',
           received: '{}',
         },
         {

@@ -10,6 +10,7 @@ describe('schemaComponents', () => {
     expect(components.refer(RunList)).toEqual({ $ref: '#/components/schemas/RunList' })
     expect(Object.keys(components.all())).toEqual([
       'RunList',
+      'RunPriority',
       'RunStatus',
       'RunSummary',
       'Workflow',

@@ -27,11 +27,12 @@ const failed = event('tool_called', { toolName: 'search', outcome: 'FAILURE' })
 const log = [event('run_queued'), started, token, token, called, token, failed, token]
 
 describe('key events', () => {
-  it('Key events are those of tasks, tools, reviews and steering', () => {
+  it('Key events are those of tasks, steps, tools, reviews and steering', () => {
     const mattering = RUN_EVENT_TYPES.filter((type) => findKeySubject(event(type)) !== undefined)
     expect(mattering.toSorted()).toEqual([
       'directive_active',
       'directive_delivered',
+      'handler_step_ended',
       'model_switched',
       'review_decided',
       'review_requested',
