@@ -44,7 +44,7 @@ describe('taskReporter', () => {
 
   it('taskReporter reports that the run waits for a person', () => {
     // NOTE: only these fields are read.
-    const asked = { type: 'review_requested', taskName: 'tune' } as RunEvent
+    const asked = { type: 'review_requested', kind: 'TASK_OUTPUT', taskName: 'tune' } as RunEvent
     expect(taskReporter()(asked)).toEqual({
       status: 'WAITING_REVIEW',
       message: '"tune" is waiting for a review',
