@@ -54,6 +54,7 @@ export {
   TaskCompleted,
   TaskFailed,
   TaskInput,
+  HandlerStepEndedEvent,
   TaskSkipped,
   TaskStarted,
 } from './schemas/events/task-events.ts'

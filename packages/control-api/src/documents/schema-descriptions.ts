@@ -564,6 +564,18 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForkUsage.toolCalls': 'Number of tool calls that ended.',
   'ForkUsage.tokens': 'Tokens read and written; -1 when not known.',
   'ForkUsage.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
+  HandlerStepEndedEvent: 'A try at a step of a handler, or at a compensation, ended.',
+  'HandlerStepEndedEvent.taskName': 'Name of the task; unique in its run.',
+  'HandlerStepEndedEvent.taskIndex': 'Number of the task in its run, from 1.',
+  'HandlerStepEndedEvent.attempt': 'Attempt of the task, from 1.',
+  'HandlerStepEndedEvent.step': 'Name of the step.',
+  'HandlerStepEndedEvent.isCompensation':
+    'Present for a compensation: it undoes a step after its handler failed or was cancelled.',
+  'HandlerStepEndedEvent.tries':
+    'Number of tries so far, with this one. An interrupted try does not count.',
+  'HandlerStepEndedEvent.reason': 'Reason of the failure; absent if the step succeeded.',
+  'HandlerStepEndedEvent.code': 'Failure code; absent if the step succeeded.',
+  'HandlerStepEndedEvent.willRetry': 'Present if another try follows.',
   HandoffBody:
     'Agent of the same task to which an agent may hand off the conversation: its role, or its role with settings.',
   HandoffFilterName:
