@@ -287,9 +287,9 @@ describe('[ENS-P12] a task with forEach', () => {
         'forEach.until.succeeded must be at most maxItems, which is 2, got 3; ' +
         'forEach.collect.maxTokens must be a number >= 1, got 0',
     )
-    expect(() => ensemble({ name: 'team', tasks: [topics, write] }).start({ tone: 'kind' })).toThrow(
-      'task "write" has no model',
-    )
+    expect(() =>
+      ensemble({ name: 'team', tasks: [topics, write] }).start({ tone: 'kind' }),
+    ).toThrow('task "write" has no model')
   })
 
   it('[ENS-V2] The digest of an ensemble covers the list and the task of each item', () => {
