@@ -5,6 +5,7 @@ import { errorMessage, findOptionProblems, type OptionNames } from '@tutti/core/
 import { HandoffFilterName, type Problem } from '@tutti/protocol/internal'
 
 import { DELEGATE_TOOL } from './delegation-limits.ts'
+import { toOptionText } from './option-text.ts'
 
 import type { Agent, Handoff, HandoffOptions } from './agent-shape.ts'
 
@@ -131,11 +132,7 @@ export function findHandoffNameProblems(
 
 /** Returns a problem of an agent as a text, such as `handoffs[0].filter must be …`. */
 export function toAgentProblemText({ path, message }: Problem): string {
-  const option = path
-    .slice(1)
-    .replace(/\/(\d+)/g, '[$1]')
-    .replaceAll('/', '.')
-  return `${option} ${message}`
+  return toOptionText({ path: path.replace(/\/(\d+)/g, '[$1]'), message })
 }
 
 function isTarget(target: unknown): target is Agent | Handoff | string {

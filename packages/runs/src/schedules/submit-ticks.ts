@@ -155,19 +155,18 @@ class TickSubmitter {
       const message = `Left out: run ${lastRun?.runId} of the last tick has not ended (overlap: skip)`
       return { problem: this.#toProblem(tick, 'SKIPPED', message) }
     }
-    return this.#submit(tick)
+    return this.#submit(tick, isRunning ? lastRun : undefined)
   }
 
-  async #submit(tick: number): Promise<TickOutcome> {
+  /** Submits the run of a tick. @param replaced running run of the last tick, which is cancelled first */
+  async #submit(tick: number, replaced?: TickRun): Promise<TickOutcome> {
     const { submit, cancel, settings } = this.#options
-    const { name, definition, actor, lastRun, isConfigured } = this.#schedule
+    const { name, definition, actor, isConfigured } = this.#schedule
     try {
       // Schedules of the configuration that name no key belong to the operator.
       const isFree = isConfigured && actor === undefined
       const quota = isFree ? undefined : await settings.authorizeSchedule?.(actor, definition.run)
-      if (definition.overlap === 'cancel' && lastRun !== undefined) {
-        if (await this.#isRunning(lastRun)) await cancel(lastRun.runId)
-      }
+      if (replaced !== undefined) await cancel(replaced.runId)
       const { runId } = await submit({
         ...toTickSubmission(name, definition, tick),
         idempotencyKey: toTickKey(name, tick),
