@@ -4,7 +4,7 @@
  * files.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -58,7 +58,7 @@ export function hasProgram(source: ProgramSource): boolean {
 }
 
 /** Unpacks the package of the distribution and its libraries, once. */
-function unpackPackage({ name, libraries = /^$/ }: ProgramSource): Program {
+function unpackPackage({ name, libraries }: ProgramSource): Program {
   const [product] = name.split('-')
   const root = join(tmpdir(), `tutti-${product}-${process.getuid?.() ?? 0}`)
   if (!existsSync(root)) {
@@ -70,13 +70,20 @@ function unpackPackage({ name, libraries = /^$/ }: ProgramSource): Program {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-    const needed = run('apt-cache', 'depends', name)
-      .split('\n')
-      .map((line) => line.replace(/^\s*\|?Depends:\s*/, ''))
-      .filter((dependency) => libraries.test(dependency))
-    run('apt-get', 'download', name, ...needed)
-    run('sh', '-c', 'for file in *.deb; do dpkg -x "$file" . && rm "$file"; done')
-    renameSync(parts, root)
+    try {
+      const needed = run('apt-cache', 'depends', name)
+        .split('\n')
+        .map((line) => line.replace(/^\s*\|?Depends:\s*/, ''))
+        .filter((dependency) => libraries?.test(dependency))
+      run('apt-get', 'download', name, ...needed)
+      run('sh', '-c', 'for file in *.deb; do dpkg -x "$file" . && rm "$file"; done')
+      renameSync(parts, root)
+    } catch (error) {
+      // Another process may have unpacked it meanwhile.
+      if (!existsSync(root)) throw error
+    } finally {
+      rmSync(parts, { recursive: true, force: true })
+    }
   }
   const lib = join(root, 'usr', 'lib')
   return {
