@@ -4,6 +4,7 @@ import { formatExactJson, isToolResult, toJsonForm, toPlainJson } from '@tutti/c
 
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
+import { isRecordedTask } from '../hierarchy/workers.ts'
 import { RecordedOperations } from '../scope/recorded-operations.ts'
 import { describeStep, replayMismatchError } from '../scope/replay.ts'
 import { fromStepError, isOperation } from '../scope/step-log.ts'
@@ -73,7 +74,7 @@ export function runHandler(
  * operations of it, and this one can record more.
  */
 export function mustCompensate({ log, run, signal, task, identity }: TaskScope): boolean {
-  if (typeof task.handler !== 'function' || run.lost.aborted) return false
+  if (typeof task.handler !== 'function' || isRecordedTask(task) || run.lost.aborted) return false
   const steps = log.ofAttempt(identity.attempt)
   if (steps.some(({ kind }) => kind === 'handler_ended')) return false
   return steps.some(
