@@ -38,7 +38,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
             'INSERT INTO steps (key, seq, data) SELECT id << 32, 0, ? FROM runs WHERE run_id = ?',
           )
           .run(data, runId)
-        database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
+        database.prepare('UPDATE runs SET epoch = 1, turn = 0 WHERE run_id = ?').run(runId)
         database.close()
       },
       async damage(runId, column) {
@@ -67,7 +67,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
           'INSERT INTO tutti.steps (run, n, seq, data) SELECT id, 0, 0, $1 FROM tutti.runs WHERE run_id = $2',
           [data, runId],
         )
-        await client.query('UPDATE tutti.runs SET epoch = 1 WHERE run_id = $1', [runId])
+        await client.query('UPDATE tutti.runs SET epoch = 1, turn = 0 WHERE run_id = $1', [runId])
       },
       async damage(runId, column) {
         await client.query(`UPDATE tutti.runs SET ${column} = '{"cut' WHERE run_id = $1`, [runId])

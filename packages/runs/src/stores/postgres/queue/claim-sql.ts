@@ -77,7 +77,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT CASE WHEN $3::int8 <= 1 THEN $3::int8 ELSE (
         SELECT count(*) FROM (
           SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${firstSql(schema, '$3::int8')}) AS first
-          WHERE due_at <= before AND EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)})
+          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)})
           LIMIT $3::int8) AS due) END AS runs
     ), ${roomSql(schema)}, groups AS MATERIALIZED (
       SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
@@ -85,7 +85,6 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT group_.*, first.id, ${HEAD_DUE_AT} AS head_due_at,
         row_number() OVER (PARTITION BY class ORDER BY first.due_at, first.id) AS in_class
       FROM groups AS group_ CROSS JOIN LATERAL (${firstSql(schema, '(SELECT runs + 1 FROM room)')}) AS first
-      WHERE due_at <= before
     ), chosen AS MATERIALIZED (
       SELECT ensemble, before, class, step, max_turn, from_turn, from_due_at, from_id, count(*) AS runs FROM (
         SELECT * FROM oldest WHERE class < 7 OR in_class <= $7::int8
@@ -95,8 +94,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT *, row_number() OVER (ORDER BY step DESC, head_due_at, ensemble, class, turn, due_at, id) AS place FROM (
         SELECT ensemble, class, step, first.*, ${HEAD_DUE_AT} AS head_due_at
         FROM chosen AS group_ CROSS JOIN LATERAL (
-          ${firstSql(schema, 'group_.runs')} FOR UPDATE SKIP LOCKED) AS first
-        WHERE due_at <= before) AS locked
+          ${firstSql(schema, 'group_.runs')} FOR UPDATE SKIP LOCKED) AS first) AS locked
     ), ${takeDueSql(schema)}
     SELECT fleet.*, (SELECT reported FROM room) AS room,
       ${how.allEnsembles ? hasStrandedSql(schema) : 'NULL'} AS has_stranded, claimed.*, ARRAY(
@@ -123,15 +121,15 @@ const HEAD_DUE_AT = `max(first.due_at) OVER (
   PARTITION BY ensemble, class ORDER BY first.turn, first.due_at, first.id)`
 
 /**
- * Returns the query of the first runs of a row of `candidates` named `group_`, in their order. New runs are ready, so the
- * time since which they are due is not in the condition.
+ * Returns the query of the first due runs of a row of `candidates` named `group_`, in their order. New runs are in the order
+ * of `turn`, so that one that is not due yet, after a step of the clock, does not hold up those after it.
  */
 function firstSql(schema: string, limit: string): string {
   return `
     SELECT id, turn, due_at FROM ${schema}.runs
     WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND ${CLAIM_CLASS} = group_.class
       AND (turn, due_at, id) > (group_.from_turn, group_.from_due_at, group_.from_id)
-      AND (turn, due_at) <= (group_.max_turn, group_.before)
+      AND (turn, due_at) <= (group_.max_turn, group_.before) AND due_at <= group_.before
     ORDER BY turn, due_at, id LIMIT ${limit}`
 }
 
