@@ -51,7 +51,7 @@ it('The page of a run names the active agent of a task, and its rounds can be fo
     async use({ page, complaints }) {
       const list = page.getByRole('list', { name: 'Tasks in order' })
       const row = (name: string) => list.locator(`[data-task="${name}"]`)
-      await row('support').getByText('Triage → Billing').waitFor()
+      await row('support').getByText('Triage › Billing').waitFor()
       await row('support/Billing').click()
       await page.getByRole('heading', { name: 'support/Billing' }).waitFor()
 

@@ -236,7 +236,7 @@ export class WaitRace {
     this.#sent.set(event.id, event)
     const reply = await this.#call(
       (service) => service.externalEvents.receive(event),
-      ['EVENT_REFUSED', 'RUN_NOT_FOUND'],
+      ['EVENT_REFUSED', 'RUN_NOT_FOUND', 'RUN_COMPLETED'],
     )
     if (reply === undefined) return
     this.#accepted.set(event.id, event)

@@ -237,7 +237,7 @@ export const waitingChildrenCases: readonly WaitingChildrenCase[] = [
       const events = await readLog(worker)
       expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
       const { tasks, reviews } = runStateAfter(events)
-      expect(status).toBe('CANCELLED')
+      expect(status).toBe('CANCELLING')
       const phases = tasks.map((one) => `${one.name} ${one.status}`)
       expect(phases).toEqual([
         'topics COMPLETED',
