@@ -110,7 +110,7 @@ export async function fillDatabase(
     `SELECT setval(pg_get_serial_sequence('runs', 'id'), (SELECT max(id) FROM runs))`,
     // The triggers that maintain these totals are off.
     `DELETE FROM totals WHERE kind = 'cost'`,
-    `INSERT INTO totals (kind, actor_index, period, amount)
+    `INSERT INTO totals (kind, name, period, amount)
        SELECT 'cost', actor_index, floor(created_at / 120000), sum(cost_usd::numeric) FROM runs
        WHERE actor_index IS NOT NULL AND cost_usd IS NOT NULL GROUP BY actor_index, 3`,
     'VACUUM ANALYZE',

@@ -33,6 +33,8 @@ export interface Times {
   readonly health: readonly number[]
   readonly read: readonly number[]
   readonly submit: readonly number[]
+  /** From a submission to its result. */
+  readonly result: readonly number[]
 }
 
 /** Results of the mix. */
@@ -159,7 +161,12 @@ async function submitLoudRuns(url: string): Promise<KnownRuns> {
 /** Measures the requests of the other caller in a process. */
 function watchCaller(url: string) {
   const child = fork(WATCH, [url, POLITE])
-  const times = { health: [] as number[], read: [] as number[], submit: [] as number[] }
+  const times = {
+    health: [] as number[],
+    read: [] as number[],
+    submit: [] as number[],
+    result: [] as number[],
+  }
   const problems: string[] = []
   let heapBytes = 0
   child.on('message', (finding: Finding) => {

@@ -1,8 +1,9 @@
 /**
- * Process that measures what another caller notices during the load: health checks, reads and submissions of a second key,
- * and the heap of the server. It sends every finding to its parent. A separate process, so that the load does not delay it.
+ * Process that measures what another caller notices during the load: health checks, reads, submissions and results of a second
+ * key, and the heap of the server. It sends every finding to its parent. A separate process, so that the load does not delay it.
  */
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const [, , url, key] = process.argv
 
@@ -13,6 +14,9 @@ const report = (finding) => process.send?.(finding)
 const HEALTH_MS = 100
 const CALL_MS = 250
 const HEAP_MS = 1_000
+
+/** Maximum time for a result, in seconds. */
+const RESULT_S = 25
 
 /** Maximum time for an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000
@@ -45,37 +49,35 @@ function send(path, { method = 'GET', body, headers = {} } = {}) {
   })
 }
 
-/** Measures a request again and again. `overlaps` starts the next one without waiting for the last. */
-function measure(kind, everyMs, { expected, make, overlaps = false }) {
-  const once = async () => {
-    const startedAt = performance.now()
-    try {
-      const { status, text } = await make()
-      const problem = status === expected ? undefined : `${status} ${text.slice(0, 300)}`
-      report({ kind, ms: performance.now() - startedAt, problem })
-    } catch (error) {
-      const problem = `no answer: ${error.message}`
-      report({ kind, ms: performance.now() - startedAt, problem })
-    }
+/** Sends a request and reports its time, and its problem if it has another status than expected. */
+async function measure(kind, expected, path, options) {
+  const startedAt = performance.now()
+  try {
+    const { status, text } = await send(path, options)
+    const problem = status === expected ? undefined : `${status} ${text.slice(0, 300)}`
+    report({ kind, ms: performance.now() - startedAt, problem })
+  } catch (error) {
+    const problem = `no answer: ${error.message}`
+    report({ kind, ms: performance.now() - startedAt, problem })
   }
-  const tick = () => {
-    const done = once()
-    if (overlaps) setTimeout(tick, everyMs)
-    else void done.then(() => setTimeout(tick, everyMs))
+}
+
+/** Calls `once` again and again, each time after the last call has ended. */
+async function repeat(everyMs, once) {
+  for (;;) {
+    await once()
+    await sleep(everyMs)
   }
-  tick()
 }
 
 const polite = { headers: { authorization } }
-measure('health', HEALTH_MS, {
-  expected: 200,
-  overlaps: true,
-  make: () => send('/api/health/live'),
-})
-measure('read', CALL_MS, { expected: 200, make: () => send('/api/runs?limit=5', polite) })
-measure('submit', CALL_MS, {
-  expected: 202,
-  make: () => send('/api/runs', { ...polite, method: 'POST', body: '{"inputs":{"topic":"tea"}}' }),
+const submission = { ...polite, method: 'POST', body: '{"inputs":{"topic":"tea"}}' }
+setInterval(() => void measure('health', 200, '/api/health/live'), HEALTH_MS)
+void repeat(CALL_MS, () => measure('read', 200, '/api/runs?limit=5', polite))
+// Runs of a key start in order: after the result, no earlier run is unfinished.
+void repeat(CALL_MS, async () => {
+  await measure('submit', 202, '/api/runs', submission)
+  await measure('result', 200, `/api/runs?wait=${RESULT_S}`, submission)
 })
 setInterval(() => {
   send('/metrics', polite).then(

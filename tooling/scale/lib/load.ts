@@ -77,10 +77,14 @@ async function changeRuns(
     `SET search_path = ${schema}; SET session_replication_role = replica`,
     `UPDATE runs SET ${set} WHERE id IN (SELECT id FROM runs WHERE ${which})`,
     `DELETE FROM totals WHERE kind IN ('active', 'unfinished')`,
-    `INSERT INTO totals (kind, actor_index, period, amount) SELECT 'active', '', 0, count(*) FROM runs
+    `INSERT INTO totals (kind, name, period, amount) SELECT 'active', '', 0, count(*) FROM runs
      WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
-    `INSERT INTO totals (kind, actor_index, period, amount) SELECT 'unfinished', actor_index, 0, count(*)
+    `INSERT INTO totals (kind, name, period, amount) SELECT 'unfinished', actor_index, 0, count(*)
      FROM runs WHERE state <> 'ended' AND actor_index IS NOT NULL GROUP BY actor_index`,
+    'DELETE FROM parked_totals',
+    `INSERT INTO parked_totals (ensemble, build, code, status, amount)
+     SELECT ensemble, coalesce(build, ''), coalesce(code, ''), status, count(*) FROM runs
+     WHERE state = 'parked' GROUP BY 1, 2, 3, 4`,
   )
 }
 
