@@ -37,7 +37,9 @@ export function createReviewsTool(service: string) {
   })
 }
 
-/** Creates a tool that reads any page. The model chooses the address, so a guard restricts it to this service and the public web. */
+/**
+ * Creates a tool that reads any page. The model chooses the address, so a guard restricts it to this service and the public web.
+ */
 export function createPageTool(service: string) {
   return httpTool({
     name: 'read_page',

@@ -11,7 +11,9 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The prefix of the rule ids of each package, app and tool. `ensemble` defines its rules in SPEC.md; source headers repeat them. */
+/**
+ * The prefix of the rule ids of each package, app and tool. `ensemble` defines its rules in SPEC.md; source headers repeat them.
+ */
 const PREFIXES = {
   'apps/dashboard': 'DASH',
   'apps/server': 'SERVER',

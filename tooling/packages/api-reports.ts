@@ -1,6 +1,6 @@
 /**
- * Generates reports of the public types of every entry point but `./internal` and `./basics`, with API Extractor, from the published
- * declarations.
+ * Generates reports of the public types of every entry point but `./internal` and `./basics`, with API Extractor, from the
+ * published declarations.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

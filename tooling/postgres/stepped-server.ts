@@ -1,6 +1,6 @@
 /**
- * Runs a Postgres server whose clock a test can set, by `libfaketime`: that of `TUTTI_TEST_FAKETIME`, the installed one, or that of
- * the package of Debian or Ubuntu. Linux only.
+ * Runs a Postgres server whose clock a test can set, by `libfaketime`: that of `TUTTI_TEST_FAKETIME`, the installed one, or that
+ * of the package of Debian or Ubuntu. Linux only.
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

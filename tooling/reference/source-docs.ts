@@ -56,7 +56,10 @@ export function reexportsOf(path: string): readonly string[] {
   })
 }
 
-/** Returns the names that the type of each declaration of a file mentions: that is, without bodies, constructors and private members. */
+/**
+ * Returns the names that the type of each declaration of a file mentions: that is, without bodies, constructors and private
+ * members.
+ */
 export function mentionsOf(path: string): ReadonlyMap<string, readonly string[]> {
   const source = parse(path)
   return new Map(

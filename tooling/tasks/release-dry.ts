@@ -7,8 +7,8 @@
  * - types with every supported TypeScript, with `skipLibCheck` on and off
  * - the commands that use the packages from a clone
  *
- * `--short` is the form of CI, which is part of `npm test`: the project of `npm create tutti` on one Node, without a registry and with the
- * third-party packages that are already on this machine. `--keep` leaves the folders.
+ * `--short` is the form of CI, which is part of `npm test`: the project of `npm create tutti` on one Node, without a registry and
+ * with the third-party packages that are already on this machine. `--keep` leaves the folders.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

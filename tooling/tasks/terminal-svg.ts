@@ -26,7 +26,10 @@ const PADDING = 14
 /** Time for which the end is shown before the session begins again, in milliseconds. */
 const PAUSE_MS = 4_000
 
-/** SGR parameters that programs use → class of the text. @see https://www.ecma-international.org/publications-and-standards/standards/ecma-48/ */
+/**
+ * SGR parameters that programs use → class of the text.
+ * @see https://www.ecma-international.org/publications-and-standards/standards/ecma-48/
+ */
 const CLASSES: Readonly<Record<string, string>> = {
   1: 'b',
   2: 'd',

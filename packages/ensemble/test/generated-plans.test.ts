@@ -5,7 +5,10 @@ import { CONSTRUCTS, listKinds, planOf, toPlanScenario } from './generated-plans
 import { forkEverywhere, interruptEverywhere, replayEverywhere } from './interrupt-everywhere.ts'
 import { eventsOf } from './watch-run.ts'
 
-/** Seeds from 1, or the seeds from `FROM:TO`; by default two with every construct, whose handoffs end in every way, also in a loop and for items. */
+/**
+ * Seeds from 1, or the seeds from `FROM:TO`; by default two with every construct, whose handoffs end in every way, also in a loop
+ * and for items.
+ */
 const [LAST, FIRST = 1] = (process.env['TUTTI_GENERATED_PLANS'] ?? '0')
   .split(':')
   .map(Number)

@@ -1,5 +1,6 @@
 /**
- * Runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits and audit trail, and shares the building blocks below.
+ * Runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits and audit trail, and
+ * shares the building blocks below.
  *
  * For the other packages of Tutti only: its names may change in every version.
  */

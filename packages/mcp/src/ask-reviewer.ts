@@ -11,8 +11,8 @@ export function acceptForm(values: unknown): McpFormAnswer {
 }
 
 /**
- * Asks the reviewer for the values of a form, and for the value itself if the form has only one. A rejection declines the question and a missing answer cancels it, so a
- * server gets values only from a reviewer.
+ * Asks the reviewer for the values of a form, and for the value itself if the form has only one. A rejection declines the
+ * question and a missing answer cancels it, so a server gets values only from a reviewer.
  *
  * @param signal - aborts when the server no longer waits
  */

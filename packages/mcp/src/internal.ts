@@ -1,5 +1,6 @@
 /**
- * The MCP client of tools and agents: `resolveMcpServer` checks the options of a server, `McpConnection` connects to it, and `McpToolCall` calls one of its tools.
+ * The MCP client of tools and agents: `resolveMcpServer` checks the options of a server, `McpConnection` connects to it, and
+ * `McpToolCall` calls one of its tools.
  *
  * For the other packages of Tutti only: its names may change in every version.
  */

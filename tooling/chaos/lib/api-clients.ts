@@ -61,7 +61,7 @@ export class ApiClients {
   /** Returns one of the clients. */
   client(number: number): TuttiClient {
     const client = this.#clients[number % this.#clients.length]
-    if (client === undefined) throw new RangeError('There is no process to call')
+    if (client === undefined) throw new RangeError('Cannot make a call: no process was added')
     return client
   }
 

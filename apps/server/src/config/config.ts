@@ -47,7 +47,10 @@ export interface TuttiConfig {
   readonly dashboard?: boolean
   /** Ensembles and tools that other agents may use over A2A and MCP. @default all */
   readonly shared?: SharedConfig
-  /** Time limit, action on timeout and role of reviews that do not set them, in every ensemble. @default 5 minutes, then EXIT_EARLY */
+  /**
+   * Time limit, action on timeout and role of reviews that do not set them, in every ensemble.
+   * @default 5 minutes, then EXIT_EARLY
+   */
   readonly reviews?: ReviewsConfig
   /** Webhooks by the names that requests use in `webhooks`. @default none */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
@@ -117,8 +120,8 @@ export interface LimitsConfig {
    */
   readonly maxRetainedStepsMs?: number
   /**
-   * Maximum number of external events that nothing waits for; then new ones are rejected. A sender has at most as many as there is
-   * room for more. @default 10000
+   * Maximum number of external events that nothing waits for; then new ones are rejected. A sender has at most as many as there
+   * is room for more. @default 10000
    */
   readonly maxStoredEvents?: number
   /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
@@ -142,7 +145,10 @@ export interface LimitsConfig {
   readonly maxRunTextBytes?: number
   /** Maximum size of an event, in bytes; a run with a larger event fails. @default 16000000 */
   readonly maxEventBytes?: number
-  /** Maximum size of the events and steps of a run while one process executes it, in bytes; a larger run fails. @default 64000000 */
+  /**
+   * Maximum size of the events and steps of a run while one process executes it, in bytes; a larger run fails.
+   * @default 64000000
+   */
   readonly maxStoredRunBytes?: number
   /**
    * Maximum number of bytes in flight in this process: bodies of requests and messages, waiting reads, answers, and

@@ -1,7 +1,7 @@
 /**
  * All environment variables of the `tutti` program, each in one row. `env.ts` reads them; the help of the commands,
- * `docs/reference/environment.md` and `tutti doctor` list them. Those of OpenTelemetry are in `telemetry-env.ts`. A variable without a row cannot be read, because
- * {@link ProcessVariables} has no other names.
+ * `docs/reference/environment.md` and `tutti doctor` list them. Those of OpenTelemetry are in `telemetry-env.ts`. A variable
+ * without a row cannot be read, because {@link ProcessVariables} has no other names.
  */
 import { listKeySecrets, readApiKeys } from './api-keys.ts'
 import { TELEMETRY } from './telemetry-env.ts'

@@ -37,8 +37,8 @@ export function printText(text: string, { stdout }: Pick<CommandIo, 'stdout'>): 
 
 /**
  * Formats a value as JSON that is safe on a terminal. `JSON.stringify` escapes only the control characters below U+0020;
- * this function also escapes DEL, the C1 codes, line separators and the marks that change the writing direction. Parsers read the same
- * value.
+ * this function also escapes DEL, the C1 codes, line separators and the marks that change the writing direction. Parsers read the
+ * same value.
  */
 export function toTerminalJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(ACTING, escapeCharacter)

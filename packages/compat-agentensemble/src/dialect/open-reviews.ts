@@ -5,8 +5,8 @@ import { eventPages } from '@tutti/runs/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
- * Reads the newest request of each open review of one run, or of all runs; then calls of client tools are left out, as waits always are. A
- * review that was requested again after a crash has several requests. `timeoutMs` is the remaining time at `now`
+ * Reads the newest request of each open review of one run, or of all runs; then calls of client tools are left out, as waits
+ * always are. A review that was requested again after a crash has several requests. `timeoutMs` is the remaining time at `now`
  * (milliseconds since 1970). It is at least 1, because 0 means no limit.
  */
 export async function readOpenReviews(

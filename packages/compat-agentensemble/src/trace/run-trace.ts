@@ -18,7 +18,8 @@ interface TraceOptions extends Pick<GatewayOptions, 'runs' | 'clock' | 'redactor
 /**
  * Returns the trace of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE
+ * beyond `maxTraceBytes`.
  */
 export async function readRunTrace(
   options: TraceOptions,
@@ -33,7 +34,8 @@ export async function readRunTrace(
 /**
  * Returns the task graph of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE
+ * beyond `maxTraceBytes`.
  */
 export async function readRunDag(
   options: TraceOptions,

@@ -33,7 +33,10 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number
   /** Maximum cost of its runs within 24 hours, in US dollars; then new runs are refused. @default no limit */
   readonly maxCostUsdPerDay?: number
-  /** Highest priority of its runs. Without a priority, its runs have the normal one, or this one if it is lower. @default 'high' */
+  /**
+   * Highest priority of its runs. Without a priority, its runs have the normal one, or this one if it is lower.
+   * @default 'high'
+   */
   readonly maxPriority?: RunPriority
 }
 

@@ -25,8 +25,8 @@ import type { ServerExtension } from '@tutti/gateway/internal'
 type Replies = Readonly<Partial<Record<ClientMessage['type'], readonly ServerMessage['type'][]>>>
 
 /**
- * Types of the replies to each type of client message that every server answers. Every message can be refused with `error`. The reply to a
- * submitted run also includes its `run_result`, when it ends.
+ * Types of the replies to each type of client message that every server answers. Every message can be refused with `error`. The
+ * reply to a submitted run also includes its `run_result`, when it ends.
  */
 const REPLIES: Replies = {
   ping: ['pong', 'error'],

@@ -98,7 +98,10 @@ function findQuality(type: string, ranges: readonly AcceptRange[]): number | und
   return named.length === 0 ? undefined : Math.max(...named.map(({ quality }) => quality))
 }
 
-/** Matches the media types of forms, which any page can send without a preflight. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+/**
+ * Matches the media types of forms, which any page can send without a preflight.
+ * @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header
+ */
 const FORM_TYPES = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
 /**

@@ -57,8 +57,8 @@ export type TypeFilter = (type: RunEvent['type']) => boolean
  * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
  * passes.
  *
- * @throws {TuttiError} BAD_REQUEST naming up to {@link MAX_PROBLEMS} unknown types, each with the similar one or else with the known
- * ones.
+ * @throws {TuttiError} BAD_REQUEST naming up to {@link MAX_PROBLEMS} unknown types, each with the similar one or else with the
+ * known ones.
  */
 export function createTypeFilter(list: string | undefined): TypeFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())

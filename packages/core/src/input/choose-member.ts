@@ -7,8 +7,8 @@
  * CORE-U3 Of several matching members, the one that keeps most fields is chosen, then the one that fills in fewest, then
  *    the first. If it does not know all fields, the value is read as all matching members together that declare more of
  *    them, so no field is dropped that a matching member declares. A member that the value matches once integers
- *    beyond 2^53 are text is added too, unless it fills in fields. For an exclusive union (`oneOf`) the choice must be unambiguous;
- *    otherwise no member is chosen.
+ *    beyond 2^53 are text is added too, unless it fills in fields. For an exclusive union (`oneOf`) the choice must be
+ *    unambiguous; otherwise no member is chosen.
  * CORE-U4 If no member matches, none is chosen; or, to describe the problems of the value, the closest one.
  */
 import {

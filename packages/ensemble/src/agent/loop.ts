@@ -8,8 +8,8 @@
  *      └── an extra call ◀── `recovery.ts` ◀── ended early, or empty
  *
  * `step.ts` decides what follows a reply, `ask-model.ts` gets replies, and `call-tools.ts` gets results of tool
- * calls. After a handoff, another agent gives the answer. The loop has no access to other tasks, stores or readers: it emits events, records steps, and
- * returns. A turn or a call that an earlier process recorded is replayed.
+ * calls. After a handoff, another agent gives the answer. The loop has no access to other tasks, stores or readers: it emits
+ * events, records steps, and returns. A turn or a call that an earlier process recorded is replayed.
  *
  * ENS-L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  *    Extra calls for an answer that ended early, or was empty, do not count.

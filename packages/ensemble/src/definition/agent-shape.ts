@@ -36,16 +36,16 @@ export interface Agent {
   /** Whether it may delegate work to the other agents of its ensemble. @default false */
   readonly allowDelegation?: boolean
   /**
-   * Agents to which it may hand off the conversation of a task: agents, their roles, or handoffs with settings. The agent that has
-   * the conversation last gives the answer. @default none
+   * Agents to which it may hand off the conversation of a task: agents, their roles, or handoffs with settings. The agent that
+   * has the conversation last gives the answer. @default none
    */
   readonly handoffs?: readonly (Agent | Handoff | string)[]
 }
 
 /**
  * Selects what the next agent receives: `all` messages, only the texts of agents and users (`withoutTools`), or the messages that
- * a function returns. The function gets the conversation without its system message; the last message is the result of the handoff
- * call. It is called again when a run continues, so it must return the same messages for the same conversation.
+ * a function returns. The function gets the conversation without its system message; the last message is the result of the
+ * handoff call. It is called again when a run continues, so it must return the same messages for the same conversation.
  */
 export type HandoffFilter =
   | HandoffFilterName

@@ -55,7 +55,9 @@ const HANDLER_TASK_NAMES: readonly string[] = Object.keys(ENSEMBLE_TASK_NAMES).f
 
 const TEXT_SCHEMA = { type: 'string' }
 
-/** Source of an input of a sub-ensemble: a text with template variables, or an output with its schema; undefined for any value. */
+/**
+ * Source of an input of a sub-ensemble: a text with template variables, or an output with its schema; undefined for any value.
+ */
 export type CheckedInput = string | (OutputReference & { readonly schema: object | undefined })
 
 /** Returns the problems of a definition that only a task with an ensemble can have, one text each. */

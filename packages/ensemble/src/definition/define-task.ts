@@ -87,8 +87,8 @@ type WaitTaskDefinition = Omit<TaskDefinition<undefined>, 'handler' | 'output'>
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
-// NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
-// come first, and those with all fields of an agent before those with fewer.
+// NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required
+// fields come first, and those with all fields of an agent before those with fewer.
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *

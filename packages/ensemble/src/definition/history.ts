@@ -24,7 +24,9 @@ export function findHistoryProblems(history: readonly HistoryMessage[] = []): re
   return findCallProblems(history).slice(0, MAX_PROBLEMS)
 }
 
-/** Returns the problems of a conversation that code made, one text each: it is empty, has system messages, or has unpaired calls. */
+/**
+ * Returns the problems of a conversation that code made, one text each: it is empty, has system messages, or has unpaired calls.
+ */
 export function findConversationProblems(messages: readonly Message[]): readonly string[] {
   if (!Array.isArray(messages) || messages.length === 0) return ['must be a list of messages']
   const history: HistoryMessage[] = []

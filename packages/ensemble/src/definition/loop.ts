@@ -9,8 +9,8 @@
  *    that are too long for a list of all.
  * ENS-P19 A condition is a function whose result is recorded, or a task: `judge-1` judges round 1. It gets the variables of its
  *    round and `{output}`.
- * ENS-P20 A round has `{round}`, `{previous}`, `{feedback}` and `{history}`. The last three are empty in round 1. Values are never
- *    templates. `{history}` has the newest rounds that fit into its limits, and says which older ones it leaves out.
+ * ENS-P20 A round has `{round}`, `{previous}`, `{feedback}` and `{history}`. The last three are empty in round 1. Values are
+ *    never templates. `{history}` has the newest rounds that fit into its limits, and says which older ones it leaves out.
  * ENS-P21 After `max` rounds a loop accepts its last output, fails, or asks a person, who accepts it, replaces it, or orders up
  *    to `maxRevisions` more rounds. The person decides after each of these.
  */

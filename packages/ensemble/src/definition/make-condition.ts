@@ -9,8 +9,8 @@ import type { Condition, ConditionOutputs, ConditionScope, ConditionSource } fro
 import type { ChildTask } from './operations.ts'
 
 /**
- * Makes a condition on the outputs of earlier tasks. The task with the condition waits for them; they do not belong to its context.
- * It receives copies of lists and plain objects.
+ * Makes a condition on the outputs of earlier tasks. The task with the condition waits for them; they do not belong to its
+ * context. It receives copies of lists and plain objects.
  *
  * @param on the tasks that it reads; a list of tasks gives a list of outputs in the same order.
  * @param is returns whether the task runs.

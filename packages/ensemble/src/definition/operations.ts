@@ -53,8 +53,8 @@ export interface MapOptions<Item> extends MapSettings {
   /** Name of the template variable for the item; fields of an item have names such as `item.title`. @default item */
   readonly as?: string
   /**
-   * Returns the key of an item, 1 to 200 characters, unique among the tasks of the handler; or the path of the field that has it, such as `author.id`: a
-   * text or a number. @default the name of the task, `-`, and the index
+   * Returns the key of an item, 1 to 200 characters, unique among the tasks of the handler; or the path of the field that has it,
+   * such as `author.id`: a text or a number. @default the name of the task, `-`, and the index
    */
   readonly key?: string | ((item: Item, index: number) => string)
 }
@@ -146,19 +146,19 @@ export interface HandlerOperations {
    */
   readonly task: <Output>(task: ChildTask<Output>, options?: ChildOptions) => Promise<Output>
   /**
-   * Adds a task for each item, and returns their outputs in the order of the items, or by key. The tasks are one operation: nothing begins
-   * before all of them are valid and the budgets have room for one call of each.
+   * Adds a task for each item, and returns their outputs in the order of the items, or by key. The tasks are one operation:
+   * nothing begins before all of them are valid and the budgets have room for one call of each.
    *
-   * @throws {TuttiError} CONSTRAINT_VIOLATION for more than `maxItems` items, an item without a key or invalid options; CONFIG_INVALID; BUDGET_EXCEEDED;
-   * the failure of a task with `onError: 'fail'`, else TASK_FAILED when too many fail.
+   * @throws {TuttiError} CONSTRAINT_VIOLATION for more than `maxItems` items, an item without a key or invalid options;
+   * CONFIG_INVALID; BUDGET_EXCEEDED; the failure of a task with `onError: 'fail'`, else TASK_FAILED when too many fail.
    */
   readonly map: MapItems
   /**
    * Reduces outputs to one in levels of tasks. A task gets as many outputs as fit into `maxTokens`. Values that are not texts are
    * JSON for the tasks.
    *
-   * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, after a level whose outputs are neither fewer nor
-   * shorter, or after ten levels.
+   * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, after a level whose outputs are neither
+   * fewer nor shorter, or after ten levels.
    */
   readonly reduce: <Output>(
     items: readonly unknown[],
@@ -178,8 +178,8 @@ export interface HandlerOperations {
    * times, also after a restart; an interrupted one is repeated. All tries have the same idempotency key. `work` cannot use
    * operations, because it does not run again once its result is recorded.
    *
-   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON; TASK_TIMEOUT after `timeoutMs`; CONFIG_INVALID
-   * within a step or for invalid options.
+   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON; TASK_TIMEOUT after `timeoutMs`;
+   * CONFIG_INVALID within a step or for invalid options.
    */
   readonly step: <Value>(
     name: string,
@@ -187,9 +187,10 @@ export interface HandlerOperations {
     options?: StepOptions,
   ) => Promise<Value>
   /**
-   * Adds a compensation: work that undoes what the handler has done. If the handler fails or is stopped, by a cancel, a time limit
-   * or a budget, its compensations run in reverse order before the task ends, each as a step. A compensation has 2 retries and
-   * 60,000 ms for each try by default. After a failed one the others run, and the task fails with COMPENSATION_FAILED. Up to 1,000 per attempt.
+   * Adds a compensation: work that undoes what the handler has done. If the handler fails or is stopped, by a cancel, a time
+   * limit or a budget, its compensations run in reverse order before the task ends, each as a step. A compensation has 2 retries
+   * and 60,000 ms for each try by default. After a failed one the others run, and the task fails with COMPENSATION_FAILED. Up to
+   * 1,000 per attempt.
    *
    * @throws {TuttiError} CONFIG_INVALID within a step, for invalid options or for too many compensations.
    */

@@ -14,7 +14,9 @@ export interface Plan {
   readonly workflow: Workflow
   /** Task names in the order of declaration; in HIERARCHICAL the manager is last. */
   readonly order: readonly string[]
-  /** Name of the task whose output is the run's output: the last one in `order`, or the one that a sub-ensemble's task chooses. */
+  /**
+   * Name of the task whose output is the run's output: the last one in `order`, or the one that a sub-ensemble's task chooses.
+   */
   readonly outputTask: string
   /**
    * Tasks that can have the run's output, in their order: `outputTask`, and unless it is chosen those before it if conditions can

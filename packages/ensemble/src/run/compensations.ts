@@ -6,12 +6,12 @@
  * A process that continues the run calls the handler again with a signal that has aborted. The handler gets its recorded
  * results, adds the same compensations, and can begin no other operation.
  *
- * ENS-P25 If a handler fails or is stopped by a cancel, a time limit or a budget, its compensations run in reverse order before the
- *    attempt ends. A step that ends in spite of the stop is recorded.
- * ENS-P26 Each compensation is a step, with retries and a time limit for each try. After a failed one the others run; then the attempt
- *    fails with COMPENSATION_FAILED, is not retried, and names the failed ones and the reason.
- * ENS-P27 A resumed run continues its compensations, also after a cancel. Its handler begins no other operation, and fails with the
- *    recorded reason.
+ * ENS-P25 If a handler fails or is stopped by a cancel, a time limit or a budget, its compensations run in reverse order before
+ *    the attempt ends. A step that ends in spite of the stop is recorded.
+ * ENS-P26 Each compensation is a step, with retries and a time limit for each try. After a failed one the others run; then the
+ *    attempt fails with COMPENSATION_FAILED, is not retried, and names the failed ones and the reason.
+ * ENS-P27 A resumed run continues its compensations, also after a cancel. Its handler begins no other operation, and fails with
+ *    the recorded reason.
  * ENS-P28 A run is CANCELLED only after its compensations have ended. It has the error of failed ones, or REPLAY_MISMATCH if
  *    changed code cannot run them.
  */

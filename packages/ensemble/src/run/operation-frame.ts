@@ -146,7 +146,10 @@ export class OperationFrame {
     return this.#recorded
   }
 
-  /** Checks that the code may ask for an operation. @throws {TuttiError} TASK_FAILED after the handler; CONFIG_INVALID in a step */
+  /**
+   * Checks that the code may ask for an operation.
+   * @throws {TuttiError} TASK_FAILED after the handler; CONFIG_INVALID in a step
+   */
   assertOpen(): void {
     if (this.#isClosed) {
       const { taskName } = this.scope.identity

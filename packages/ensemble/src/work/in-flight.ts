@@ -7,9 +7,9 @@
  *
  * It counts threads of work: a running task is one, and so is each tool call that a task waits for. A thread
  * works, pauses, or is in review. It works from the moment at which something begins until the journal has
- * received everything that follows, so that the run can be interrupted without loss when no thread works. A delegating task gives its
- * thread to the worker. A tool that asks from inside its body pauses while it asks, if its call is
- * repeatable. Otherwise its thread keeps working, because its body must not be interrupted.
+ * received everything that follows, so that the run can be interrupted without loss when no thread works. A delegating task gives
+ * its thread to the worker. A tool that asks from inside its body pauses while it asks, if its call is repeatable. Otherwise its
+ * thread keeps working, because its body must not be interrupted.
  *
  * ENS-E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
  *    flight ends and is recorded.

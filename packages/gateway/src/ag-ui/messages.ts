@@ -9,8 +9,8 @@
  * GW-Y7 Text that did not become the output is taken back with a snapshot of the messages: that of a failed model call,
  *    of a failed attempt, of a lost process, and of an answer that the task did not accept. A conversation beyond
  *    4,000,000 characters keeps it as a separate message.
- * GW-Y8 Tool calls are those of all tasks, except counted ones (GW-GP4). Their ids are unique in the conversation and begin with the id of the run. A
- *    result that belongs to a call of an earlier segment refers to it.
+ * GW-Y8 Tool calls are those of all tasks, except counted ones (GW-GP4). Their ids are unique in the conversation and begin with
+ *    the id of the run. A result that belongs to a call of an earlier segment refers to it.
  */
 import { Transcript } from './transcript.ts'
 

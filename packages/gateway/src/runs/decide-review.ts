@@ -19,8 +19,8 @@ interface DecisionCall {
 /**
  * Decides a review; resolves when the decision is durable. The owner of the run validates the decision.
  *
- * @throws {TuttiError} REVIEW_NOT_FOUND; BAD_REQUEST for a review that is damaged in the store; FORBIDDEN when the caller lacks the scope (GW-A7) or the role that the review requires; and as
- * `RunService.send`.
+ * @throws {TuttiError} REVIEW_NOT_FOUND; BAD_REQUEST for a review that is damaged in the store; FORBIDDEN when the caller lacks
+ * the scope (GW-A7) or the role that the review requires; and as `RunService.send`.
  */
 export async function decideReview(
   runs: RunService,

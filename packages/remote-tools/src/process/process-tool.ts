@@ -101,7 +101,10 @@ export function processTool(
   >
 }
 
-/** Limits concurrent calls to the capacity of the workers, so that waiting does not count as call time; the author's limit takes precedence. */
+/**
+ * Limits concurrent calls to the capacity of the workers, so that waiting does not count as call time; the author's limit takes
+ * precedence.
+ */
 function resolveConcurrency(
   { maxConcurrentCalls, limiter }: Pick<ToolSettings<never>, 'maxConcurrentCalls' | 'limiter'>,
   { worker }: ResolvedProgramOptions,

@@ -2,9 +2,9 @@
  * Removes data that must not be stored or read from the events of a run.
  *
  * RUNS-J1 Capture mode OFF stores no prompt: no message to a model, and no text that is only part of prompts (an
- *    agent's goal, background and context), and no reasoning of a model. Descriptions, answers, tool calls and inputs are stored, because a run
- *    cannot be listed, resumed or followed without them.
- *    The request of the run has prompts until its end (RUNS-J3 in `log/erase-prompts.ts`).
+ *    agent's goal, background and context), and no reasoning of a model. Descriptions, answers, tool calls and inputs are stored,
+ *    because a run cannot be listed, resumed or followed without them. The request of the run has prompts until its end (RUNS-J3
+ *    in `log/erase-prompts.ts`).
  * RUNS-J2 Every other mode stores all data. The content of a trace is decided when the trace is read.
  */
 import type { RunEvent } from '@tutti/protocol'

@@ -2,8 +2,8 @@
  * Pure: removes from the stored request of a run the texts that capture mode OFF excludes.
  *
  * RUNS-J3 When a run with capture mode OFF ends, its stored request loses its history, the instructions and additional
- *    contexts of its tasks and overrides, and the instructions, goals and backgrounds of its agents. Until then every owner needs them. A run that has lost texts cannot be forked or
- *    replayed.
+ *    contexts of its tasks and overrides, and the instructions, goals and backgrounds of its agents. Until then every owner needs
+ *    them. A run that has lost texts cannot be forked or replayed.
  */
 import { changeAddedTasks, listAddedTasks } from '@tutti/protocol/basics'
 

@@ -90,7 +90,9 @@ export interface ScheduleStore {
   findDue(limit: number): Promise<DueSchedules>
   /** Claims a due schedule for so many milliseconds. Returns false if it was claimed or changed meanwhile. */
   claim(schedule: Omit<ClaimedTick, 'queued'>, claimMs: number): Promise<boolean>
-  /** Records the end of a tick, and sets the next. Without a new run or problem, the earlier ones stay. Returns whether it did. */
+  /**
+   * Records the end of a tick, and sets the next. Without a new run or problem, the earlier ones stay. Returns whether it did.
+   */
   settle(schedule: Omit<ClaimedTick, 'dueAt'>, end: TickEnd): Promise<boolean>
 }
 

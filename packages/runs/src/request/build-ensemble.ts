@@ -8,8 +8,8 @@
  *    available ones.
  * RUNS-R2 The same request gives the same ensemble in every process.
  * RUNS-R3 The operator's limits (model, budget, rate limits, delegation) also apply to tasks of a request.
- * RUNS-R6 A task that can never run is refused with its path: one that waits for itself or for a later task, and one that a manager
- *    may not delegate.
+ * RUNS-R6 A task that can never run is refused with its path: one that waits for itself or for a later task, and one that a
+ *    manager may not delegate.
  * RUNS-R4 No part of a request is ignored: settings that have no effect on a task are refused.
  */
 import { TuttiError } from '@tutti/core'

@@ -2,10 +2,10 @@
  * Conditions of requests: expressions in CEL, the Common Expression Language, over the inputs of the run and the outputs of its
  * tasks. Checked before anything runs, and bounded, because the same thread serves all other requests.
  *
- * RUNS-CO1 A condition of a request reads `inputs.NAME`, a text, and `outputs.TASK`: a JSON value for a task with a schema or a list,
- *    else a text. An output or a field that does not exist is an error, except for `has()`.
- * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are refused
- *    with the path of the condition.
+ * RUNS-CO1 A condition of a request reads `inputs.NAME`, a text, and `outputs.TASK`: a JSON value for a task with a schema or a
+ *    list, else a text. An output or a field that does not exist is an error, except for `has()`.
+ * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are
+ *    refused with the path of the condition.
  * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
  *    together. It has no regular expressions, makes no lists except by `filter`, does not nest iterations, and fails after
  *    250 ms of processor time. All conditions of a request have 1,000 ms of it in each process.

@@ -1,9 +1,9 @@
 /**
  * Pure: makes tasks that run ensembles of the server from the tasks of a request.
  *
- * RUNS-T11 `ensemble` of a requested task names an ensemble of the server. Its problems as a part of the run, those of the inputs and
- *    fields that have no effect are reported with their paths, together with those of all tasks. `output` names one of its tasks,
- *    and cannot avoid the review after its last task (RUNS-R5).
+ * RUNS-T11 `ensemble` of a requested task names an ensemble of the server. Its problems as a part of the run, those of the inputs
+ *    and fields that have no effect are reported with their paths, together with those of all tasks. `output` names one of its
+ *    tasks, and cannot avoid the review after its last task (RUNS-R5).
  * RUNS-T12 An input is a text, `$task` for the output of a task, or `$task.field` for a field of it. The longest name of a task
  *    counts. `$$` begins a text with `$`.
  * RUNS-T13 A run whose prompts are stored has no sub-ensemble whose prompts are not.

@@ -119,9 +119,9 @@ export interface NewRunOptions extends TextLimits {
 /**
  * Builds the run of a submission.
  *
- * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for inputs that nothing reads, for a cost limit that cannot be enforced and for tags that are too
- * large; FORBIDDEN for a priority above that of the quota; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE naming the text, its size and
- * the limit.
+ * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for inputs that nothing reads, for a cost limit that cannot be enforced and
+ * for tags that are too large; FORBIDDEN for a priority above that of the quota; INPUT_MISSING naming every template variable
+ * without a value; INPUT_TOO_LARGE naming the text, its size and the limit.
  */
 export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): NewRun {
   const { ensembles, clock, prices, traceNewRun, reviews, ...limits } = options

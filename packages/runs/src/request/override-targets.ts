@@ -3,10 +3,10 @@
  *
  * RUNS-V1 A key is the name of a task of the plan, exact or in any case; otherwise the name of a task that one of them adds,
  *    after its name and `/`; otherwise the start of one description, in any case.
- * RUNS-V6 Below a task with `forEach`, the name of a task of its sub-ensemble means that task for all items. Any other text is the
- *    key of an item, which the name of a task of the sub-ensemble can follow.
- * RUNS-V7 Below any other task that runs an ensemble, a name is that of a task of the ensemble, in all rounds of a task with `loop`. Tasks that code adds, or that
- *    agents delegate, are not known before the run, so no key matches them.
+ * RUNS-V6 Below a task with `forEach`, the name of a task of its sub-ensemble means that task for all items. Any other text is
+ *    the key of an item, which the name of a task of the sub-ensemble can follow.
+ * RUNS-V7 Below any other task that runs an ensemble, a name is that of a task of the ensemble, in all rounds of a task with
+ *    `loop`. Tasks that code adds, or that agents delegate, are not known before the run, so no key matches them.
  */
 import type { Task } from '@tutti/ensemble'
 import { findSubEnsemble, listWorkingTasks } from '@tutti/ensemble/internal'

@@ -6,8 +6,8 @@
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
  * RUNS-T8 A task with `waitFor` has no field of an agent, such as a model. Its wait is that of the engine, with the same checks.
  *    Each problem is reported with its path.
- * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names. The
- *    roles of agents with handoffs do not change, because other agents refer to them.
+ * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their
+ *    names. The roles of agents with handoffs do not change, because other agents refer to them.
  */
 import { task, type Task, type TaskWait } from '@tutti/ensemble'
 import { findWaitLimitProblems, toWorkerRole } from '@tutti/ensemble/internal'

@@ -37,7 +37,7 @@ export class RunEnsembles {
   #builtWhole: readonly BuiltEnsemble[] | undefined
 
   /**
-   * @throws {TypeError} when there is no ensemble or two have the same name.
+   * @throws {TypeError} without ensembles, or if two have the same name.
    * @throws {TuttiError} CONFIG_INVALID, naming every task of an ensemble that has no model.
    */
   constructor(

@@ -1,9 +1,9 @@
 /**
  * Pure: makes the agents of a requested task, and the handoffs between them.
  *
- * RUNS-T31 `agents` of a request are agents of the engine, and their `handoffs` are its handoffs. They name agents of the same task.
- *    All problems are reported with their paths, together with those of all tasks: unknown, repeated and unreachable agents, and
- *    the problems that the engine finds. A request has at most 1,000 handoffs.
+ * RUNS-T31 `agents` of a request are agents of the engine, and their `handoffs` are its handoffs. They name agents of the same
+ *    task. All problems are reported with their paths, together with those of all tasks: unknown, repeated and unreachable
+ *    agents, and the problems that the engine finds. A request has at most 1,000 handoffs.
  */
 import { agent, handoff, type Agent } from '@tutti/ensemble'
 import { findOwnHandoffProblems, type Handoff } from '@tutti/ensemble/internal'

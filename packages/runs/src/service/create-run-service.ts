@@ -42,7 +42,7 @@ import type { RunService, ServiceStores } from './run-service.ts'
 /**
  * Creates the service of a set of ensembles over a store, which it closes. It executes runs after `start`.
  *
- * @throws {TypeError} when there is no ensemble or two have the same name.
+ * @throws {TypeError} without ensembles, or if two have the same name.
  * @throws {RangeError} naming every option that is out of range.
  */
 export function createRunService(

@@ -51,7 +51,9 @@ export interface RunCommandsOptions {
 
 type UnownedCommand = Extract<SentCommand, { kind: 'unowned' }>
 
-/** Time that the sender of a cancel waits for its answer or for the end of the run, in milliseconds. The cancel is durable before. */
+/**
+ * Time that the sender of a cancel waits for its answer or for the end of the run, in milliseconds. The cancel is durable before.
+ */
 const CANCEL_ANSWER_MS = 1_000
 
 /** Time that the sender of another command waits, in milliseconds: longer than a run takes to find a new owner. */

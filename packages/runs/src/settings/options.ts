@@ -125,7 +125,10 @@ export interface RunServiceOptions {
   readonly redact?: RedactEvent
   /** Counts the tool calls of runs. @default they are not counted */
   readonly toolMetrics?: ToolMetrics
-  /** Schedules that this process stores when it starts; stored ones that it stored before and lacks are deleted. @default stored ones stay */
+  /**
+   * Schedules that this process stores when it starts; stored ones that it stored before and lacks are deleted.
+   * @default stored ones stay
+   */
   readonly schedules?: readonly ConfiguredSchedule[]
   /** Decides whether an actor may submit the runs of schedules; called at each tick. @default every actor may */
   readonly authorizeSchedule?: AuthorizeSchedule
@@ -135,7 +138,10 @@ export interface RunServiceOptions {
   readonly onActivity?: readonly ActivityListener[]
   /** Returns the trace that a new run belongs to; it is stored with the run. @default the caller's trace */
   readonly traceNewRun?: TraceNewRun
-  /** Creates the URLs of `callbackUrl` of handlers, as `createCallbackUrls` of `@tutti/control-api`. @default handlers cannot ask for any */
+  /**
+   * Creates the URLs of `callbackUrl` of handlers, as `createCallbackUrls` of `@tutti/control-api`.
+   * @default handlers cannot ask for any
+   */
   readonly callbackUrl?: CreateCallbackUrl
   /** Clock of runs. @default that of the store, so that processes that share it agree */
   readonly clock?: Clock

@@ -82,8 +82,8 @@ export function computeLanesWidth(layout: GraphLayout): number {
 }
 
 /**
- * Returns a link as SVG path data: out of its task, down its lane, into the other task. `rowPositions` are the positions of the rows
- * in the list. @default the numbers of the rows
+ * Returns a link as SVG path data: out of its task, down its lane, into the other task. `rowPositions` are the positions of the
+ * rows in the list. @default the numbers of the rows
  */
 export function drawLink(
   { from, to, lane }: GraphLink,

@@ -1,4 +1,7 @@
-/** The commands that act on runs: a verb for each command of the protocol, and `tutti fork`, `tutti replay`, `tutti migrate` and `tutti delete`. */
+/**
+ * The commands that act on runs: a verb for each command of the protocol, and `tutti fork`, `tutti replay`, `tutti migrate` and
+ * `tutti delete`.
+ */
 import {
   CancelMode,
   commandEntry,

@@ -1,4 +1,7 @@
-/** Asks about the open reviews of a followed run, except waits for events and times, once each and one at a time, while the view is suspended. */
+/**
+ * Asks about the open reviews of a followed run, except waits for events and times, once each and one at a time, while the view
+ * is suspended.
+ */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core/internal'
 import type { RunState } from '@tutti/protocol'

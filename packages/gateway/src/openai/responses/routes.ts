@@ -11,7 +11,8 @@
  *    the background, after outputs, or with an `Idempotency-Key`. Otherwise the client has no id, and the run is
  *    cancelled, as OpenAI cancels a synchronous response whose connection closes.
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
- *    responses, also by the ids of their calls, and cancels no other, because the answer shows the response. With `store: false` a response is only in the answer to its request.
+ *    responses, also by the ids of their calls, and cancels no other, because the answer shows the response. With `store: false`
+ *    a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
  *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it, if nothing
  *    else changes (GW-G5). The same outputs sent again return the response that they began.

@@ -30,8 +30,8 @@ export const reviewFields = {
   taskOutput: Type.String(),
   timing: ReviewTiming,
   /**
-   * Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: some dashboards show an empty
-   * line for an absent prompt.
+   * Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: some dashboards show an
+   * empty line for an absent prompt.
    */
   prompt: Type.Optional(NullableText),
   /** Time limit in milliseconds; 0 means no limit. */

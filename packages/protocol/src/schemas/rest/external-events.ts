@@ -33,8 +33,8 @@ export const EventReceived = Type.Object({
   /** Id of the event. */
   id: Type.String(),
   /**
-   * DELIVERED: a wait has it. DELIVERING: it decides a wait as soon as the run confirms it. STORED: nothing waits for it yet; it is
-   * stored for 7 days.
+   * DELIVERED: a wait has it. DELIVERING: it decides a wait as soon as the run confirms it. STORED: nothing waits for it yet; it
+   * is stored for 7 days.
    */
   status: Type.Enum(['DELIVERED', 'DELIVERING', 'STORED']),
   /** With DELIVERED and DELIVERING: run of the wait. Absent if the run was deleted since. */

@@ -17,8 +17,8 @@ import type { ListedRun, ReviewRecord, RunRecord } from '../../domain/run-record
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,
- * `total_tool_calls`, `skipped_tasks`, `known_cost_usd`, `open_reviews` and `current_index`. For a run without tasks, the columns about
- * tasks are NULL.
+ * `total_tool_calls`, `skipped_tasks`, `known_cost_usd`, `open_reviews` and `current_index`. For a run without tasks, the columns
+ * about tasks are NULL.
  */
 export function readListedFields(
   columns: ColumnReader,

@@ -209,7 +209,7 @@ it('[RUNS-L19] An event for one run reads the waits of this run only', async () 
   ])
 })
 
-it('[RUNS-L19] A search for stranded runs reads only the held runs of the codes of the process', async () => {
+it('[RUNS-L19] A search for stranded runs reads only held runs whose code the process has', async () => {
   const query = { codes: { band: 'code-1' }, limit: 9, includesHeld: false }
   const plans = await plansOf((storage) => storage.builds.findStranded(query))
   const plan = plans.find(({ sql }) => sql.includes('WAITING_FOR_BUILD'))?.plan ?? ''

@@ -4,7 +4,8 @@
  * RUNS-TI4 On Postgres, the instants that processes compute are those of the database's clock, not of the clocks of their
  *    machines: start times, deadlines of reviews and waits, ticks, and the times of events.
  * RUNS-TI5 A reading proves limits of the difference: the database read its clock after the statement was sent and before its
- *    result arrived. A difference within them does not change, and another one moves to the nearest limit, so that a slow reading does not spoil it.
+ *    result arrived. A difference within them does not change, and another one moves to the nearest limit, so that a slow reading
+ *    does not spoil it.
  * RUNS-TI6 When the clock of the database is set, or a server with another clock takes over, the processes follow it at their
  *    next reading, and log by how much. Only then does this clock go back.
  */

@@ -5,8 +5,8 @@
  *                      └▶ otherwise another one, chosen by the statement that notifies it
  *
  * What this process can take is what its lease says since its last claim or renewal, or that it has
- * ended a run since. If that is no longer true when it is woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll. An
- * engine, while it can be reached, offers the runs instead.
+ * ended a run since. If that is no longer true when it is woken, it wakes another one in turn. A wake-up is a hint: a run for
+ * which no process was woken is found by a poll. An engine, while it can be reached, offers the runs instead.
  */
 import type { DispatchEngine } from '../../../ports/dispatch-engine.ts'
 import type { AddressedNotification } from '../../../ports/notifications.ts'

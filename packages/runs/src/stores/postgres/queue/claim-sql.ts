@@ -56,8 +56,8 @@ export interface ClaimForm {
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
  * suspects, `$8` positions after which the search for new runs starts, as JSON, `$9` whether runs that were claimed before
- * come before new ones, `$10` first slot to use, `$11` whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
- * runs, `$13` digests of the caller's codes by ensemble as JSON, or null, `$14` its build, or null.
+ * come before new ones, `$10` first slot to use, `$11` whether it claims although a lease has expired, `$12` as `$2` for an
+ * owner without runs, `$13` digests of the caller's codes by ensemble as JSON, or null, `$14` its build, or null.
  *
  * The ensembles are claim keys (`domain/claim-key.ts`); the name of an ensemble is one of them.
  *

@@ -8,8 +8,8 @@
  * Turns are computed without a lock. Runs that are stored at the same time can get equal turns; then the one that is due
  * first comes first. In an empty queue their turns differ by the milliseconds between them, and one key gets as many more turns.
  * A queue that is emptied faster than by a run each millisecond can begin again before its last turn; then claims find its
- * runs when they start over. A run keeps its turn when it moves to another queue. A delayed run has no turn, which is 0, also when a
- * command makes it ready before its time: it is then the first of its queue.
+ * runs when they start over. A run keeps its turn when it moves to another queue. A delayed run has no turn, which is 0, also
+ * when a command makes it ready before its time: it is then the first of its queue.
  */
 import {
   CLAIM_CLASS,

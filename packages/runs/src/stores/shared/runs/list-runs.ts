@@ -49,7 +49,10 @@ const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlie
 const COST = `coalesce(tasks.cost_usd + earlier_cost_usd,
   CASE WHEN least(${TOKENS.join(', ')}) = 0 AND greatest(${TOKENS.join(', ')}) = 0 THEN 0 END)`
 
-/** Totals over all tasks, and the number of skipped ones; a total is unknown if the value of one task is. Sums are of floats, which cannot overflow. */
+/**
+ * Totals over all tasks, and the number of skipped ones; a total is unknown if the value of one task is. Sums are of floats,
+ * which cannot overflow.
+ */
 export const TASK_TOTALS = `
   CASE WHEN min(least(${TOKENS.join(', ')})) < 0 THEN -1 ELSE sum(1.0 * (${TOKENS.join(' + ')})) END
     AS total_tokens,
