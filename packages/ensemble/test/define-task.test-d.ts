@@ -105,6 +105,10 @@ test('[ENS-P5] The operations of a handler have the types of their tasks, tools,
         expectTypeOf(item).toEqualTypeOf<string>()
         return plain
       })
+      // @ts-expect-error -- items are the inputs of a map
+      await map(['a'], plain, { inputs: { itme: 'a' } })
+      // @ts-expect-error -- the option is named inputs
+      await add(plain, { input: { topic: 'tea' } })
       const byKey = await map([1], parsed, { collect: 'outputs' })
       expectTypeOf(byKey).toEqualTypeOf<Readonly<Record<string, { day: string; length: number }>>>()
       const [first] = await map([1], plain, { onError: 'collect', key: (item) => item.toFixed() })

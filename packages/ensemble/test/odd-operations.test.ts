@@ -172,6 +172,10 @@ describe('options of operations', () => {
     ],
     [{ until: { succeeded: 0 } }, 'until.succeeded must be an integer >= 1, got 0'],
     [{ maxParalel: 2 }, 'unknown option "maxParalel" (did you mean "maxParallel"?)'],
+    [
+      { inputs: { itme: 'a' } },
+      'unknown option "inputs" (known options: as, key, maxItems, maxParallel, maxFailures, until, onError, collect)',
+    ],
     [{ as: 'not a name' }, 'as must be the name of a template variable, got "not a name"'],
     [{ key: 7 }, 'key must be a function or the path of a field, got 7'],
     [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got "ignore"'],
@@ -181,6 +185,41 @@ describe('options of operations', () => {
     expect(result.error).toMatchObject({
       code: 'CONSTRAINT_VIOLATION',
       message: `Cannot map: ${problem}`,
+    })
+  })
+
+  const about = task({ name: 'about', description: 'Write about {topic}' })
+
+  it.each([
+    [{ input: { topic: 'tea' } }, 'unknown option "input" (did you mean "inputs"?)'],
+    [
+      { inputs: { tpoic: 'tea' } },
+      'inputs.tpoic is not a known input (known: topic). Did you mean "topic"?',
+    ],
+  ])('A task that a handler adds with the options %j is refused', async (options, problem) => {
+    const { result, events } = await run(({ task: add }) => add(about, options as never), {
+      run: { inputs: { topic: 'coffee' } },
+    })
+    expect(result.error).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: `Cannot add tasks: task "about": ${problem}`,
+    })
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+  })
+
+  it('A task that a handler adds accepts any inputs if its code can read them', async () => {
+    const { result } = await run(({ task: add }) =>
+      add(child, { inputs: { item: 'a', more: 'b' } }),
+    )
+    expect(result.output).toBe('did a')
+  })
+
+  it('[ENS-P13] A reduce with an unknown option is refused', async () => {
+    const options = { maxTokens: 9, maxToken: 8 }
+    const { result } = await run(({ reduce }) => reduce(['a'], child, options))
+    expect(result.error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'Cannot reduce: unknown option "maxToken" (did you mean "maxTokens"?)',
     })
   })
 

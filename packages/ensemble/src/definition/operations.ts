@@ -142,7 +142,8 @@ export interface HandlerOperations {
    * Adds a task to the run and returns its output. The task has its own events, retries, reviews and budget; its name is
    * that of the parent, `/`, and the key. At most `maxConcurrentTasks` of the ensemble run at the same time for one parent.
    *
-   * @throws {TuttiError} the failure of the task; CONFIG_INVALID if the task cannot run or its name is taken.
+   * @throws {TuttiError} the failure of the task; CONFIG_INVALID if the task cannot run, its name is taken, an option is
+   * unknown, or the task cannot read an input of `inputs`.
    */
   readonly task: <Output>(task: ChildTask<Output>, options?: ChildOptions) => Promise<Output>
   /**

@@ -11,7 +11,8 @@ import {
   findMapProblems,
 } from '../definition/map-settings.ts'
 import { toOptionText } from '../definition/option-text.ts'
-import { isTask, type Task } from '../definition/task.ts'
+import { findSubEnsemble } from '../definition/sub-ensemble.ts'
+import { isTask, listParts, type Task } from '../definition/task.ts'
 import type { PlannedChildOptions } from '../definition/ensemble-task.ts'
 import { beginWorker, findFailure, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
@@ -21,6 +22,7 @@ import { Slots, TaskSlot } from '../work/task-slots.ts'
 import { Expansion } from './expansion.ts'
 import { runInSlots } from './run-in-slots.ts'
 import {
+  assertChildOptions,
   describeTakenName,
   prepareChildren,
   type AskedChild,
@@ -63,14 +65,14 @@ export class HandlerTasks {
   }
 
   /** Runs one task; see `HandlerOperations.task`. */
-  async run<Output>(
-    child: ChildTask<Output>,
-    { key = child.name, inputs = {}, mayBegin, isRound = false }: PlannedChildOptions = {},
-  ): Promise<Output> {
+  async run<Output>(child: ChildTask<Output>, options: PlannedChildOptions = {}): Promise<Output> {
+    const { key = child.name, inputs = {}, mayBegin, isRound = false } = options
     const operation = this.#frame.take()
+    const task = toTask(child)
+    if (!addsByPlan(this.#frame.scope.task)) assertChildOptions(task, options)
     const { cancelled } = this.#frame.settings.tooling.reviews
     if (isRound && operation.recorded === undefined && cancelled !== undefined) throw cancelled
-    return this.#runOne(operation, { task: toTask(child), key, inputs }, { child, mayBegin })
+    return this.#runOne(operation, { task, key, inputs }, { child, mayBegin })
   }
 
   /** Runs the task of an ensemble for a call of its tool; see `HandlerOperations.call`. */
@@ -281,6 +283,11 @@ export class HandlerTasks {
     // NOTE: the output was read by the schema of the task, so it has its type; without one it is text.
     return (outputReader === undefined ? output : structured) as Output
   }
+}
+
+/** Whether a plan or a construct adds tasks for a task. These offer a task all inputs that it can read. */
+function addsByPlan(task: Task): boolean {
+  return findSubEnsemble(task) !== undefined || listParts(task).length > 0
 }
 
 function nameTakenError(name: string): TuttiError {

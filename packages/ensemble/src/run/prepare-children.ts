@@ -1,14 +1,15 @@
 /** Checks the tasks that a handler adds, and fills in their texts. Nothing begins before all of them are valid. */
 import { TuttiError } from '@tutti/core'
-import { computeJsonDigest } from '@tutti/core/internal'
+import { computeJsonDigest, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { createAgentModelCheck, findTaskHandoffProblems } from '../definition/check-handoffs.ts'
-import { missingInputs } from '../definition/inputs.ts'
+import { findUnknownInputs, missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-end.ts'
 import { findMissingBelow, hasNoModel } from '../definition/missing-models.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
+import { toOptionText } from '../definition/option-text.ts'
 import { renderTask } from '../definition/task-text.ts'
 import { findLargeText, measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
@@ -18,6 +19,7 @@ import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
 import { listReviewedTasks } from './check-options.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
+import type { ChildOptions } from '../definition/operations.ts'
 import type { Task } from '../definition/task.ts'
 import type { WorkerHost } from '../hierarchy/workers.ts'
 import type { Reviews } from '../reviews/reviews.ts'
@@ -125,6 +127,23 @@ function problemsError(problems: readonly string[]): TuttiError {
   return new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+const CHILD_NAMES = { inputs: true, key: true } as const satisfies OptionNames<ChildOptions>
+
+/**
+ * Checks the options with which code adds a task, which plain JavaScript can misspell.
+ *
+ * @throws {TuttiError} CONFIG_INVALID naming unknown options, and inputs that neither a template variable nor code of the
+ * task can read.
+ */
+export function assertChildOptions(task: Task, options: ChildOptions): void {
+  const problems = [
+    ...findOptionProblems(options, CHILD_NAMES),
+    ...findUnknownInputs({ tasks: [task] }, options.inputs ?? {}).map(toOptionText),
+  ]
+  if (problems.length === 0) return
+  throw problemsError(problems.map((problem) => `task "${shortText(task.name)}": ${problem}`))
 }
 
 /** Checks that all inputs are texts: plain JavaScript, and values of the type `any`, can be anything. */

@@ -8,7 +8,7 @@
  *    neither fewer nor shorter ends it with an error.
  */
 import { TuttiError } from '@tutti/core'
-import { formatExactJson } from '@tutti/core/internal'
+import { findOptionProblems, formatExactJson, type OptionNames } from '@tutti/core/internal'
 import { previewOf } from '@tutti/protocol/internal'
 
 import { DEFAULT_TEXTS_VARIABLE } from '../definition/map-settings.ts'
@@ -22,16 +22,21 @@ const MAX_LEVELS = 10
 /** Text between two texts of a group. */
 const SEPARATOR = '\n\n---\n\n'
 
+const REDUCE_NAMES = {
+  maxTokens: true,
+  as: true,
+  key: true,
+} as const satisfies OptionNames<ReduceOptions>
+
 /** Reduces items with tasks that `map` adds; see `HandlerOperations.reduce`. */
 export async function reduceItems<Output>(
   map: MapItems,
   items: readonly unknown[],
-  {
-    template,
-    options: { maxTokens, as = DEFAULT_TEXTS_VARIABLE, key = template.name },
-  }: { readonly template: ChildTask<Output>; readonly options: ReduceOptions },
+  { template, options }: { readonly template: ChildTask<Output>; readonly options: ReduceOptions },
 ): Promise<Output> {
+  const { maxTokens, as = DEFAULT_TEXTS_VARIABLE, key = template.name } = options
   const problems = [
+    ...findOptionProblems(options, REDUCE_NAMES),
     ...(maxTokens >= 1 ? [] : [`maxTokens must be a number >= 1, got ${maxTokens}`]),
     ...(Array.isArray(items) ? [] : [`the items must be a list, got ${previewOf(items)}`]),
     ...(Array.isArray(items) && items.length === 0 ? ['there are no items'] : []),
