@@ -197,6 +197,7 @@ export {
 } from './schemas/rest/submit-run.ts'
 export {
   CreateScheduleBody,
+  MAX_JITTER_MS,
   ReplaceScheduleBody,
   ScheduleList,
   ScheduleQuery,

@@ -43,15 +43,30 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Parses a duration such as `90s`, `30m`, `12h` or `3d`. Returns milliseconds; 0 for `never`. */
-export function parseDuration(text: string): number {
-  if (text === 'never') return 0
+/** Returns a parser for durations such as `90s`, `30m`, `12h` or `3d`, at most `maxMs`. It returns milliseconds. */
+export function durationParser(maxMs: number): (text: string) => number {
+  return (text) => {
+    const ms = readDuration(text)
+    if (ms > 0 && ms <= maxMs) return ms
+    throw new InvalidArgumentError(`It must be ${describeDurations(maxMs)}.`)
+  }
+}
+
+/** Parses the duration of a limit, or `never`. Returns milliseconds; 0 for `never`. */
+export function parseTimeLimit(text: string): number {
+  const ms = text === 'never' ? 0 : readDuration(text)
+  if (text === 'never' || (ms > 0 && ms <= MAX_DURATION_MS)) return ms
+  throw new InvalidArgumentError(`It must be ${describeDurations(MAX_DURATION_MS)}, or "never".`)
+}
+
+/** Returns a duration in milliseconds; 0 for any other text. */
+function readDuration(text: string): number {
   const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
-  const ms = Math.round(Number(count) * (UNITS[unit] ?? 0))
-  if (ms > 0 && ms <= MAX_DURATION_MS) return ms
-  throw new InvalidArgumentError(
-    'It must be a duration such as 90s, 30m, 12h or 3d, at most 36500d, or "never".',
-  )
+  return Math.round(Number(count) * (UNITS[unit] ?? 0))
+}
+
+function describeDurations(maxMs: number): string {
+  return `a duration such as 90s, 30m, 12h or 3d, at most ${maxMs / 86_400_000}d`
 }
 
 /** Parses an amount in US dollars above 0. */

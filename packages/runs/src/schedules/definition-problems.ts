@@ -1,11 +1,8 @@
 /** Pure: finds the problems of schedules. */
-import { isJsonObject, type Problem } from '@tutti/protocol/internal'
+import { isJsonObject, MAX_JITTER_MS, type Problem } from '@tutti/protocol/internal'
 
 import { CATCH_UPS, OVERLAPS, type ScheduleDefinition } from '../domain/schedule.ts'
 import { findCronProblem, isTimeZone } from './ticks.ts'
-
-/** Maximum jitter of a schedule, in milliseconds: a day. */
-const MAX_JITTER_MS = 24 * 3_600_000
 
 /** Maximum length of an expression, in characters: a list of all minutes and hours fits. */
 const MAX_CRON_LENGTH = 500

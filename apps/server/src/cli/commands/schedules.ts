@@ -1,5 +1,7 @@
 /** `tutti schedules`: lists the schedules of a server, shows one, saves, pauses, resumes, runs and deletes them. */
-import { parseDuration } from '../option-values.ts'
+import { MAX_JITTER_MS } from '@tutti/protocol/internal'
+
+import { durationParser } from '../option-values.ts'
 import { rejectUnknownSubcommands } from '../subcommands.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
@@ -40,7 +42,11 @@ export function addSchedulesCommand(program: Command, context: CommandContext): 
     .argument('<cron>', 'cron expression, such as "0 9 * * MON-FRI"')
     .requiredOption('--request <json>', 'submission of each tick, as JSON; @file.json or -')
     .option('--time-zone <name>', 'IANA time zone of the expression (default: UTC)')
-    .option('--jitter <duration>', 'maximum delay of a tick: 90s, 30m or 12h', parseDuration)
+    .option(
+      '--jitter <duration>',
+      'maximum delay of a tick: 90s, 30m or 12h',
+      durationParser(MAX_JITTER_MS),
+    )
     .option('--catch-up <ticks>', 'ticks that are submitted after an outage: skip, last or all')
     .option(
       '--overlap <action>',

@@ -28,6 +28,23 @@ describe('the queue options of tutti run', () => {
     })
   })
 
+  it.each([
+    ['--start-after', 'never'],
+    ['--start-after', '367d'],
+    ['--max-queue', 'never'],
+    ['--max-queue', '0s'],
+  ])('The queue option %s of `tutti run` rejects "%s"', async (option, value) => {
+    await expect(readBody(option, value)).rejects.toThrow(
+      'It must be a duration such as 90s, 30m, 12h or 3d, at most 366d.',
+    )
+  })
+
+  it('The time limit of reviews of `tutti run` can be "never"', async () => {
+    const args = ['--review-policy', 'AFTER_EVERY_TASK', '--review-timeout', 'never']
+    expect(await readBody(...args)).toMatchObject({ options: { review: { timeoutMs: 0 } } })
+    await expect(readBody('--review-timeout', 'soon')).rejects.toThrow('at most 36500d, or "never"')
+  })
+
   it('The queue options of `tutti run` reject an unknown priority', async () => {
     await expect(readBody('--priority', 'urgent')).rejects.toThrow(
       'Allowed choices are low, normal, high',

@@ -2,6 +2,7 @@
 import {
   CaptureMode,
   MAX_COUNT,
+  MAX_START_DELAY_MS,
   ReviewPolicy,
   ReviewTimeoutAction,
   RunPriority,
@@ -9,7 +10,14 @@ import {
 } from '@tutti/protocol/internal'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countParser, gather, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'
+import {
+  countParser,
+  durationParser,
+  gather,
+  parseDollars,
+  parseSeconds,
+  parseTimeLimit,
+} from '../option-values.ts'
 
 /** Values of the options, as commander names them. */
 export interface SubmitCommandOptions {
@@ -81,7 +89,7 @@ export function withSubmitOptions(command: Command): Command {
     .option(
       '--review-timeout <duration>',
       'time limit of each review: 90s, 30m, 12h, 3d, or never',
-      parseDuration,
+      parseTimeLimit,
     )
     .addOption(
       enumOption(
@@ -137,11 +145,15 @@ function withStartOptions(command: Command): Command {
       '--start-at <time>',
       'time before which the run does not start, such as 2027-03-15T10:30:00Z',
     )
-    .option('--start-after <duration>', 'delay of the start: 90s, 30m, 12h or 3d', parseDuration)
+    .option(
+      '--start-after <duration>',
+      'delay of the start: 90s, 30m, 12h or 3d',
+      durationParser(MAX_START_DELAY_MS),
+    )
     .option(
       '--max-queue <duration>',
       'maximum time in the queue, after which the run fails: 90s, 30m, 12h or 3d',
-      parseDuration,
+      durationParser(MAX_START_DELAY_MS),
     )
     .addOption(
       new Option(

@@ -5,6 +5,9 @@ import { queueFields, submitRunFields } from './submit-run.ts'
 
 import type { Static } from '../../static.ts'
 
+/** Maximum jitter of a schedule, in milliseconds: a day. */
+export const MAX_JITTER_MS = 24 * 3_600_000
+
 /** Maximum number of next ticks in a response. */
 const MAX_NEXT_TICKS = 100
 
@@ -55,7 +58,7 @@ const scheduleFields = {
   /** Submission of each tick. Its run has the tags `schedule` and `tick` in addition. */
   run: ScheduledRunBody,
   /** Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent. */
-  jitterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 })),
+  jitterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_JITTER_MS })),
   /** Ticks that no process could submit within a minute, and that are submitted later; `last` when absent. */
   catchUp: Type.Optional(CatchUp),
   /**
