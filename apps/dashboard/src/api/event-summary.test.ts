@@ -102,6 +102,12 @@ describe('summarizeEvent', () => {
     )
   })
 
+  it('summarizeEvent names the event that a wait is for', () => {
+    const prompt = 'a wait for event "paid"'
+    const event = eventOf('review_requested', { kind: 'EVENT', toolName: 'waitFor', prompt })
+    expect(summarizeEvent(logged(event))).toBe(prompt)
+  })
+
   it('summarizeEvent names the agent of a handoff', () => {
     expect(summarizeEvent(logged(eventOf('delegation_started', { handoff: true })))).toBe(
       'handoff to Technical Writer · researcher/1',

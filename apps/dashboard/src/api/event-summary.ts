@@ -144,7 +144,9 @@ const SUMMARIES: Summaries = {
       costEstimate === undefined ? '' : formatMoney(Number(costEstimate)),
     ),
   review_requested: ({ kind, toolName, prompt }) =>
-    joinParts(kind.toLowerCase().replaceAll('_', ' '), toolName, prompt),
+    kind === 'EVENT'
+      ? (prompt ?? '')
+      : joinParts(kind.toLowerCase().replaceAll('_', ' '), toolName, prompt),
   review_timed_out: ({ action }) => action.toLowerCase().replaceAll('_', ' '),
   review_decided: ({ decision, decidedBy, feedback }) =>
     joinParts(DECISION[decision], formatActor(decidedBy), feedback),

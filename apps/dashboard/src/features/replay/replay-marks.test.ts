@@ -64,10 +64,13 @@ describe('key events', () => {
   })
 
   it('Key events have a label with their tool or task', () => {
-    expect([called, started, token].map(formatEventLabel)).toEqual([
+    const wait = { kind: 'EVENT', toolName: 'waitFor', taskName: 'pay' }
+    const waiting = event('review_requested', wait)
+    expect([called, started, token, waiting].map(formatEventLabel)).toEqual([
       'Tool called: search',
       'Task started: research',
       'Token',
+      'Wait started: pay',
     ])
   })
 })

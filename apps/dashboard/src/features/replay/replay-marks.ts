@@ -51,8 +51,9 @@ export function computeMarks(
 
 /** Returns the label of an event, such as `Tool called: search`. */
 export function formatEventLabel(event: LoggedRunEvent): string {
-  const name = 'toolName' in event ? event.toolName : undefined
+  const isWait = event.type === 'review_requested' && event.kind === 'EVENT'
+  const name = 'toolName' in event && !isWait ? event.toolName : undefined
   const subject = name ?? findEventTask(event)
-  const label = labelEventType(event.type)
+  const label = isWait ? 'Wait started' : labelEventType(event.type)
   return subject === undefined ? label : `${label}: ${subject}`
 }

@@ -202,7 +202,10 @@ export function describeRow(row: TimelineRow, { startMs, nowMs }: Times): string
   const agents = calls.filter(({ kind }) => kind === 'agent')
   const tools = agents.length === 0 ? calls : calls.filter(({ kind }) => kind === 'tool')
   const hold = labelHold(reviews.map(({ review }) => review))
-  const heldMs = reviews.reduce((sum, review) => sum + (review.endMs ?? nowMs) - review.startMs, 0)
+  const waits = reviews.filter(({ review }) => review.kind === 'EVENT')
+  const asked = reviews.filter(({ review }) => review.kind !== 'EVENT')
+  const describeHeld = (held: TimelineRow['reviews'], what: string): string =>
+    held.length === 0 ? '' : `waited ${formatDuration(sumHeldMs(held, nowMs))} for ${what}`
   const [first] = attempts
   const last = attempts.at(-1)
   const lastMs = last?.endMs ?? nowMs
@@ -214,12 +217,16 @@ export function describeRow(row: TimelineRow, { startMs, nowMs }: Times): string
     countWithFailures(models, 'model call'),
     countWithFailures(tools, 'tool call'),
     countWithFailures(agents, 'agent call'),
-    reviews.length === 0
-      ? ''
-      : `waited ${formatDuration(heldMs)} for ${formatPlural(reviews.length, 'review')}`,
+    describeHeld(asked, formatPlural(asked.length, 'review')),
+    describeHeld(waits, 'events or times'),
   ]
     .filter((part) => part !== '')
     .join(', ')
+}
+
+/** Returns the duration of reviews together, in milliseconds. */
+function sumHeldMs(reviews: TimelineRow['reviews'], nowMs: number): number {
+  return reviews.reduce((sum, { startMs, endMs = nowMs }) => sum + endMs - startMs, 0)
 }
 
 function countWithFailures(spans: readonly { readonly status: string }[], name: string): string {

@@ -15,8 +15,8 @@ import type { EntryOf } from '../../api/run-entries.ts'
 import type { TimeFrame } from './scale.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
-/** Minimum width of a review with a fermata, in pixels. */
-const FERMATA = 12
+/** Minimum width of a review with its mark, in pixels. */
+const MARK_WIDTH = 12
 
 /** A row; rendered again only when its props change. */
 export const TimelineRowView = memo(function TimelineRowView({
@@ -125,19 +125,20 @@ function Review(props: HoldProps<'review'>) {
   const { x, width } = computeBox(props)
   if (width <= 0) return null
   const isOpen = entry.endMs === undefined
+  const isWait = entry.review.kind === 'EVENT'
   return (
-    <g
-      className={cx(
-        styles['review'],
-        isOpen && styles['open'],
-        entry.review.kind === 'EVENT' && styles['wait'],
-      )}
-    >
+    <g className={cx(styles['review'], isOpen && styles['open'], isWait && styles['wait'])}>
       <rect x={x} y={1.5} width={width} height={height - 3} rx={2} />
-      {width >= FERMATA && (
-        <g transform={`translate(${x + width / 2 - 8} ${height / 2 - 9})`}>
-          <path d="M2.5 11a5.5 5.5 0 0 1 11 0" className={styles['arc']} />
-          <circle cx="8" cy="10.6" r="1.7" className={styles['dot']} />
+      {width >= MARK_WIDTH && (
+        <g transform={`translate(${x + width / 2 - 8} ${height / 2 - (isWait ? 8 : 9)})`}>
+          {isWait ? (
+            <circle cx="8" cy="8" r="5.25" strokeDasharray="2.2 2.2" className={styles['arc']} />
+          ) : (
+            <>
+              <path d="M2.5 11a5.5 5.5 0 0 1 11 0" className={styles['arc']} />
+              <circle cx="8" cy="10.6" r="1.7" className={styles['dot']} />
+            </>
+          )}
         </g>
       )}
     </g>

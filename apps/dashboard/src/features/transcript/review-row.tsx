@@ -20,8 +20,7 @@ const DiffView = lazy(() =>
 export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: ReviewState }) {
   const { kind, toolName, prompt, feedback, revisedOutput, requestedAt } = review
   const { mark, word } = labelReview(review)
-  // Its prompt says no more than the label.
-  const isSleep = kind === 'EVENT' && (review.waitsFor ?? []).length === 0
+  const text = kind === 'EVENT' ? formatAwaited(review) : prompt
   return (
     <article
       aria-label={REVIEW_TITLES[kind]}
@@ -40,7 +39,7 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
           {formatClock(Date.parse(review.decidedAt ?? requestedAt))}
         </span>
       </header>
-      {typeof prompt === 'string' && !isSleep && <p className={styles['quote']}>{prompt}</p>}
+      {typeof text === 'string' && text !== '' && <p className={styles['quote']}>{text}</p>}
       {feedback !== undefined && <blockquote className={styles['quote']}>{feedback}</blockquote>}
       {revisedOutput !== undefined && kind === 'QUESTION' && (
         <blockquote className={styles['quote']}>{revisedOutput}</blockquote>
@@ -57,6 +56,14 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
     </article>
   )
 })
+
+/** Returns the events that a wait is for; empty for a sleep. */
+function formatAwaited({ waitsFor = [] }: Pick<ReviewState, 'waitsFor'>): string {
+  const events = waitsFor.map(({ name, key }) =>
+    key === undefined ? `"${name}"` : `"${name}" with key "${key}"`,
+  )
+  return events.join(' or ')
+}
 
 /** Returns the subject of the review: the output, or the input of the tool; empty for a question. */
 function formatReviewSubject({ taskOutput, toolInput }: ReviewState): string {
