@@ -16,8 +16,8 @@ import { hasScope } from '@tutti/gateway/internal'
 
 import { DEFAULT_SCOPES, type ApiKey } from './keys.ts'
 import {
+  createToken,
   decodePayload,
-  encodePayload,
   isSameSignature,
   signPayload,
   splitToken,
@@ -40,17 +40,12 @@ export function createEventToken(
   key: ApiKey | undefined,
   signer: Signer,
 ): string {
-  return signContent(content, signer.signingKey(PURPOSE, key))
+  return createToken(content, signer.signingKey(PURPOSE, key))
 }
 
 /** Returns the token of a link that a run asks for. */
 export function createCallbackToken(content: EventLinkContent, signer: Signer): string {
-  return signContent(content, signer.signingKey(CALLBACK_PURPOSE, undefined))
-}
-
-function signContent(content: EventLinkContent, signingKey: Buffer): string {
-  const payload = encodePayload(content)
-  return `${payload}.${signPayload(payload, signingKey).toString('base64url')}`
+  return createToken(content, signer.signingKey(CALLBACK_PURPOSE, undefined))
 }
 
 /**

@@ -20,9 +20,10 @@ export function decodePayload(payload: string): unknown {
   }
 }
 
-/** Returns the payload of a JSON value. */
-export function encodePayload(content: object): string {
-  return Buffer.from(JSON.stringify(content)).toString('base64url')
+/** Returns a token: the payload of a JSON value, a dot, and the signature of the payload. */
+export function createToken(content: object, signingKey: Buffer): string {
+  const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
+  return `${payload}.${signPayload(payload, signingKey).toString('base64url')}`
 }
 
 /** Returns the payload and the signature of a token; empty texts if it has another form or is longer than `maxLength`. */

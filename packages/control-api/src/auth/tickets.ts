@@ -9,8 +9,8 @@ import { randomBytes } from 'node:crypto'
 import { TuttiError } from '@tutti/core'
 
 import {
+  createToken,
   decodePayload,
-  encodePayload,
   isSameSignature,
   signPayload,
   splitToken,
@@ -58,8 +58,7 @@ export interface TicketCheck {
 export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): string {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url')
   const name = key?.name ?? 'anonymous'
-  const payload = encodePayload({ name, expiresAt, nonce })
-  return `${payload}.${signPayload(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
+  return createToken({ name, expiresAt, nonce }, signer.signingKey(PURPOSE, key))
 }
 
 /**

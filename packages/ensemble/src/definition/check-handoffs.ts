@@ -18,11 +18,15 @@ type FindAgent = (role: string) => Agent | undefined
 
 /** Returns the next agent; undefined if none has its role. */
 export function resolveHandoff(
-  { agent }: Handoff,
+  target: Handoff,
   root: Task,
   tasks: readonly Task[],
 ): Agent | undefined {
-  return typeof agent === 'object' ? agent : findHandoffAgent(agent, root, tasks)
+  return findNext(target, (role) => findHandoffAgent(role, root, tasks))
+}
+
+function findNext({ agent }: Handoff, find: FindAgent): Agent | undefined {
+  return typeof agent === 'object' ? agent : find(agent)
 }
 
 /** Returns the agent with a role: one that works on the task or can take it over, else one of the other tasks. */
@@ -110,7 +114,7 @@ function findReachable(
   // The set grows while it is read.
   for (const { role: from, handoffs = [] } of agents) {
     for (const target of handoffs.map(toHandoff)) {
-      const next = typeof target.agent === 'object' ? target.agent : find(target.agent)
+      const next = findNext(target, find)
       if (next === undefined) unknown.push({ from, target })
       else agents.add(next)
     }

@@ -8,6 +8,8 @@ import { listLeafTasks, type Task } from './task.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 
+const NO_MODEL = 'has no model: set one for the task, its agent or the ensemble'
+
 /**
  * Checks that every task of an ensemble that runs by itself has a model.
  *
@@ -33,9 +35,7 @@ export function findMissingModels(ensemble: ResolvedEnsemble, parent?: string): 
   const problems = tasks.flatMap(listLeafTasks).flatMap((task) => {
     const name = `${prefix}${task.name}`
     return [
-      ...(hasNoModel(task, ensemble)
-        ? [`task "${name}" has no model: set one for the task, its agent or the ensemble`]
-        : []),
+      ...(hasNoModel(task, ensemble) ? [`task "${name}" ${NO_MODEL}`] : []),
       ...findAgents(task).map((problem) => `task "${name}": ${problem}`),
     ]
   })
@@ -46,8 +46,17 @@ export function findMissingModels(ensemble: ResolvedEnsemble, parent?: string): 
   return [...problems, ...findMissingBelow(tasks, ensemble, prefix)]
 }
 
+/** Returns the problems of the models of a task, of the agents to which it can be handed off, and of its sub-ensembles. */
+export function findTaskModelProblems(task: Task, ensemble: ResolvedEnsemble): readonly string[] {
+  return [
+    ...(hasNoModel(task, ensemble) ? [NO_MODEL] : []),
+    ...createAgentModelCheck(ensemble)(task),
+    ...findMissingBelow([task], ensemble),
+  ]
+}
+
 /** Whether a task needs a model and has none. */
-export function hasNoModel(task: Task, ensemble: Pick<ResolvedEnsemble, 'model'>): boolean {
+function hasNoModel(task: Task, ensemble: Pick<ResolvedEnsemble, 'model'>): boolean {
   return task.handler === undefined && modelOfTask(task, ensemble) === undefined
 }
 
@@ -56,7 +65,7 @@ export function hasNoModel(task: Task, ensemble: Pick<ResolvedEnsemble, 'model'>
  *
  * @param prefix what comes before the names of the tasks. @default ''
  */
-export function findMissingBelow(
+function findMissingBelow(
   tasks: readonly Task[],
   ensemble: ResolvedEnsemble,
   prefix = '',

@@ -3,10 +3,10 @@ import { TuttiError } from '@tutti/core'
 import { computeJsonDigest, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
-import { createAgentModelCheck, findTaskHandoffProblems } from '../definition/check-handoffs.ts'
+import { findTaskHandoffProblems } from '../definition/check-handoffs.ts'
 import { findUnknownInputs, missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-end.ts'
-import { findMissingBelow, hasNoModel } from '../definition/missing-models.ts'
+import { findTaskModelProblems } from '../definition/missing-models.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
 import { toOptionText } from '../definition/option-text.ts'
@@ -201,12 +201,8 @@ function findProblems(
   }
   const missing = missingInputs([task], inputs)
   if (missing.length > 0) problems.push(`missing inputs: ${missing.join(', ')}`)
-  if (hasNoModel(task, ensemble)) {
-    problems.push('has no model: set one for the task, its agent or the ensemble')
-  }
   problems.push(...findTaskHandoffProblems(task, ensemble))
-  problems.push(...createAgentModelCheck(ensemble)(task))
-  problems.push(...findMissingBelow([task], ensemble))
+  problems.push(...findTaskModelProblems(task, ensemble))
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) {
     problems.push(

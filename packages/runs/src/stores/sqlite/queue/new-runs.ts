@@ -1,11 +1,8 @@
 /**
  * The runs of the embedded store that were never claimed, in the order in which they start (RUNS-L4).
  *
- * A queue has the new runs of one claim key and one priority, in the order of their turns. A new run gets the turn of the
- * first run of its queue, so that it waits for one run of each fairness key, or one more than the last run of the same key, so
- * that the keys take turns. In an empty queue it gets the present, as in Postgres. A run keeps
- * its turn when it moves to another queue. A delayed run has no turn, which is 0, also when a command makes it ready before
- * its time: it is then the first of its queue.
+ * A queue has the new runs of one claim key and one priority, in the order of their turns. Turns are computed as in Postgres
+ * (`stores/postgres/queue/turn-sql.ts`), in the transaction that stores the run.
  */
 import { CODE_SEPARATOR } from '../../../domain/claim-key.ts'
 import { LEVELS } from '../../../domain/priority.ts'
