@@ -463,7 +463,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EventLinkBody.runId':
     'The only run whose waits get the event; the waits of all runs when absent.',
   'EventLinkBody.expiresInMs':
-    'Time for which the link is valid, in milliseconds. By default until the run ends with `runId`, and else, which is also the maximum, as long as events are stored.',
+    'Time for which the link is valid, in milliseconds, at most the time for which events are stored. When absent: with `runId` until the run ends, otherwise that maximum.',
   EventLinkContent: 'Signed content of a link.',
   'EventLinkContent.issuer':
     'Name of the key that created the link; empty on a server without keys.',

@@ -8,8 +8,8 @@
  * RUNS-EV3 The write that records the decision of an event also records that the event was delivered. Every other end of the
  *    wait makes its event free again, in the same transaction.
  * RUNS-EV4 An event for one run is paired only with waits of that run, is refused after its end, and is deleted with it.
- * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored, or when its sender has
- *    as many of them as the store has room for. So one sender has at most half, and leaves room for every other.
+ * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored, or when its sender
+ *    has stored as many of them as still fit. So one sender fills at most half of the room that the others leave.
  * RUNS-EV6 A wait whose time has passed gets no event.
  * RUNS-EV7 Events are deleted when their age exceeds the retention, unless they are assigned, or are for one run that has not
  *    ended.

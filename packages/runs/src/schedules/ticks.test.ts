@@ -119,7 +119,7 @@ describe('listScheduleTicks', () => {
     },
   )
 
-  it('listScheduleTicks has a leap day in leap years only, of which 2100 is none', () => {
+  it('listScheduleTicks has a tick on February 29 in leap years only, so none in 2100', () => {
     expect(ticks('0 0 29 2 *', '2095-01-01T00:00:00Z', 2, 'UTC')).toEqual([
       '2096-02-29T00:00:00.000Z',
       '2104-02-29T00:00:00.000Z',

@@ -87,7 +87,7 @@ export class RunExternalEvents {
    * Stores an event and delivers it if a wait is open for it. Resolves with its id and its progress.
    *
    * @throws {TuttiError} PAYLOAD_TOO_LARGE; IDEMPOTENCY_CONFLICT if the id has another event; RUN_NOT_FOUND; RUN_COMPLETED;
-   * EVENT_REFUSED with the problems of its data, if the wait does not accept it; EVENTS_FULL if too many events wait for waits,
+   * EVENT_REFUSED with the problems of its data, if the wait does not accept it; EVENTS_FULL if too many stored events have no wait,
    * of all senders or of this one; STORE_UNAVAILABLE.
    */
   async receive(
@@ -127,7 +127,7 @@ export class RunExternalEvents {
         throw new TuttiError(
           'EVENTS_FULL',
           `Cannot store event "${name}": nothing waits for it. At most ${maxStoredEvents} such events are stored, ` +
-            'and at most as many of one sender as there is room for more',
+            'and one sender can fill half of the room that the others leave',
         )
       default:
     }

@@ -66,8 +66,8 @@ export interface RunServiceOptions {
    */
   readonly maxRetainedStepsMs?: number
   /**
-   * Maximum number of external events that nothing waits for; then new ones are refused. A sender has at most as many as there is
-   * room for more. @default 10000
+   * Maximum number of stored events that nothing waits for; further ones are refused. One sender can fill half of the room that
+   * the others leave. @default 10000
    */
   readonly maxStoredEvents?: number
   /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */

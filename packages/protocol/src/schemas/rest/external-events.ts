@@ -52,8 +52,8 @@ export const EventLinkBody = Type.Object(
     /** The only run whose waits get the event; the waits of all runs when absent. */
     runId: Type.Optional(RunId),
     /**
-     * Time for which the link is valid, in milliseconds. By default until the run ends with `runId`, and else, which is also the
-     * maximum, as long as events are stored.
+     * Time for which the link is valid, in milliseconds, at most the time for which events are stored. When absent: with `runId`
+     * until the run ends, otherwise that maximum.
      */
     expiresInMs: Type.Optional(PositiveLimit),
   },

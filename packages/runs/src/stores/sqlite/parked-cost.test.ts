@@ -54,7 +54,7 @@ async function plansOf(
   return plans
 }
 
-it('[RUNS-L4] A claim reads neither the due runs that start to find those that wake, nor the reverse, and no others that are parked', async () => {
+it('[RUNS-L4] A claim searches each class of due runs in an index that has no other runs', async () => {
   // A ready run makes a claim look for all of them.
   const opened = openDatabase(directory, 'NORMAL')
   opened.database.exec(`INSERT INTO runs

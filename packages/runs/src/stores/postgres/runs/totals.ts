@@ -92,7 +92,7 @@ export async function deleteEmptyCosts(
   )
 }
 
-/** Deletes the totals of parked runs of codes, such as those of earlier builds, that have none. */
+/** Deletes totals that count no parked run, such as those of earlier builds. */
 export async function deleteEmptyParked({
   schema,
   query,
