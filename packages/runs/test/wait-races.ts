@@ -170,7 +170,8 @@ export class WaitRace {
 
   #process(n = Math.floor(this.#random() * this.#processes.length)): RaceProcess {
     const process = this.#processes[n]
-    if (process === undefined) throw new RangeError(`Unknown process ${n} of ${this.#processes.length}`)
+    if (process === undefined)
+      throw new RangeError(`Unknown process ${n} of ${this.#processes.length}`)
     return process
   }
 
