@@ -50,7 +50,7 @@ function send(path, { method = 'GET', body, headers = {} } = {}) {
 }
 
 /** Sends a request and reports its time, and its problem if it has another status than expected. */
-async function measure(kind, expected, path, options) {
+async function measure(kind, path, { expected = 200, ...options } = {}) {
   const startedAt = performance.now()
   try {
     const { status, text } = await send(path, options)
@@ -72,12 +72,12 @@ async function repeat(everyMs, once) {
 
 const polite = { headers: { authorization } }
 const submission = { ...polite, method: 'POST', body: '{"inputs":{"topic":"tea"}}' }
-setInterval(() => void measure('health', 200, '/api/health/live'), HEALTH_MS)
-void repeat(CALL_MS, () => measure('read', 200, '/api/runs?limit=5', polite))
+setInterval(() => void measure('health', '/api/health/live'), HEALTH_MS)
+void repeat(CALL_MS, () => measure('read', '/api/runs?limit=5', polite))
 // Runs of a key start in order: after the result, no earlier run is unfinished.
 void repeat(CALL_MS, async () => {
-  await measure('submit', 202, '/api/runs', submission)
-  await measure('result', 200, `/api/runs?wait=${RESULT_S}`, submission)
+  await measure('submit', '/api/runs', { ...submission, expected: 202 })
+  await measure('result', `/api/runs?wait=${RESULT_S}`, submission)
 })
 setInterval(() => {
   send('/metrics', polite).then(
