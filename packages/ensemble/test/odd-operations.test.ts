@@ -196,18 +196,21 @@ describe('options of operations', () => {
       { inputs: { tpoic: 'tea' } },
       'inputs.tpoic is not a known input (known: topic). Did you mean "topic"?',
     ],
-  ])('A task that a handler adds with the options %j is refused', async (options, problem) => {
-    const { result, events } = await run(({ task: add }) => add(about, options as never), {
-      run: { inputs: { topic: 'coffee' } },
-    })
-    expect(result.error).toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: `Cannot add tasks: task "about": ${problem}`,
-    })
-    expect(eventsOf(events, 'delegation_started')).toEqual([])
-  })
+  ])(
+    '[ENS-P6] A task that a handler adds with the options %j is refused',
+    async (options, problem) => {
+      const { result, events } = await run(({ task: add }) => add(about, options as never), {
+        run: { inputs: { topic: 'coffee' } },
+      })
+      expect(result.error).toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: `Cannot add tasks: task "about": ${problem}`,
+      })
+      expect(eventsOf(events, 'delegation_started')).toEqual([])
+    },
+  )
 
-  it('A task that a handler adds accepts any inputs if its code can read them', async () => {
+  it('[ENS-P6] A task that a handler adds accepts any inputs if its code can read them', async () => {
     const { result } = await run(({ task: add }) =>
       add(child, { inputs: { item: 'a', more: 'b' } }),
     )
