@@ -148,6 +148,27 @@ describe('a condition of a request', () => {
     expect((await built.run()).output).toBe('{"constructor":"2"}')
   })
 
+  it('[RUNS-CO1] [RUNS-CO5] A condition reads the outcome of a wait, also in a loop', async () => {
+    const waitFor = { event: 'paid', timeoutMs: 1 }
+    const built = build([
+      { name: 'paid', description: 'Wait', waitFor },
+      {
+        name: 'again',
+        description: 'Wait',
+        waitFor: { ...waitFor, event: { all: ['paid', 'sent'] } },
+        loop: { max: 3, until: 'round == 2 && !output.arrived && size(outputs[0].events) == 2' },
+      },
+      { name: 'ship', description: 'Say shipped', when: 'outputs.paid.arrived' },
+      { name: 'remind', description: 'Say late', when: 'outputs.paid.timedOut' },
+      { name: 'end', description: 'Say end', when: '!outputs.again.events[1].arrived' },
+    ])
+    const handle = built.start({}, {})
+    const { tasks, error } = await handle.result
+    expect(error).toBeUndefined()
+    const names = ['paid', 'again', 'remind', 'end', 'again/1', 'again/2']
+    expect(tasks.map(({ taskName }) => taskName).toSorted()).toEqual(names.toSorted())
+  })
+
   it('[RUNS-CO1] The output of a skipped task does not exist', async () => {
     const built = build([
       ...SOURCES,

@@ -3,7 +3,7 @@
  * tasks. Checked before anything runs, and bounded, because the same thread serves all other requests.
  *
  * RUNS-CO1 A condition of a request reads `inputs.NAME`, a text, and `outputs.TASK`: a JSON value for a task with a schema or a
- *    list, else a text. An output or a field that does not exist is an error, except for `has()`.
+ *    list and for a wait, else a text. An output or a field that does not exist is an error, except for `has()`.
  * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are
  *    refused with the path of the condition.
  * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
@@ -195,7 +195,9 @@ function isText(body: TaskDefinitionBody | undefined): boolean {
 
 /** Whether the output of one item and of one round is certainly a text. */
 function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
-  return body?.outputSchema === undefined && body?.ensemble === undefined
+  return (
+    body?.outputSchema === undefined && body?.ensemble === undefined && body?.waitFor === undefined
+  )
 }
 
 /**
