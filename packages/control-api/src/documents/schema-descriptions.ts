@@ -314,7 +314,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CreateScheduleBody.run':
     'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
   'CreateScheduleBody.jitterMs':
-    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+    'Maximum delay of a tick in milliseconds, up to a day and to the next tick, derived from its time and the name; 0 when absent.',
   'CreateScheduleBody.catchUp':
     'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
   'CreateScheduleBody.overlap':
@@ -953,7 +953,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReplaceScheduleBody.run':
     'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
   'ReplaceScheduleBody.jitterMs':
-    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+    'Maximum delay of a tick in milliseconds, up to a day and to the next tick, derived from its time and the name; 0 when absent.',
   'ReplaceScheduleBody.catchUp':
     'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
   'ReplaceScheduleBody.overlap':

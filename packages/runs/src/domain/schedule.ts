@@ -37,8 +37,8 @@ export interface ScheduleDefinition {
   /** Submission of each tick. It gets the tags `schedule` and `tick`. */
   readonly run: ScheduledSubmission
   /**
-   * Maximum delay of a tick, in milliseconds, up to a day. The delay of a tick is derived from its time and the name, so
-   * that it is the same in every process. @default 0
+   * Maximum delay of a tick, in milliseconds, up to a day. A tick is due before the next one in any case. Its delay is derived
+   * from its time and the name, so that it is the same in every process. @default 0
    */
   readonly jitterMs?: number
   /** Ticks that are submitted after an outage. @default 'last' */

@@ -60,26 +60,38 @@ describe('planTicks', () => {
     expect(many.hasSkipped).toBe(true)
   })
 
-  it('planTicks submits one tick with last after an outage, also if the jitter is longer than the interval', () => {
-    const changes = { jitterMs: 60 * MINUTE }
-    const now = NOON + 600 * MINUTE
-    const { ticks, hasSkipped } = plan(changes, NOON, now)
-    const [last = 0] = ticks
-    expect([ticks.length, hasSkipped]).toEqual([1, true])
-    const due = (tick: number) => findDueTime('a', changes, tick)
-    expect(due(last)).toBeLessThanOrEqual(now)
-    for (let tick = last + MINUTE; tick <= now; tick += MINUTE)
-      expect(due(tick)).toBeGreaterThan(now)
+  it('planTicks submits every tick at its due time, also if the jitter is longer than the interval', () => {
+    for (const catchUp of ['skip', 'last', 'all'] as const) {
+      const changes = { cron: '* * * * *', catchUp, jitterMs: 60 * MINUTE }
+      let tick = NOON
+      for (let count = 0; count < 300; count += 1) {
+        const { ticks, next = 0 } = plan(changes, tick, findDueTime('a', changes, tick))
+        expect([ticks, next]).toEqual([[tick], tick + MINUTE])
+        tick = next
+      }
+    }
   })
 
-  it('planTicks submits the last 100 due ticks with all, also if later ones are not due because of jitter', () => {
-    const changes = { catchUp: 'all', jitterMs: 60 * MINUTE } as const
-    const now = NOON + 600 * MINUTE
-    const { ticks, next } = plan(changes, NOON, now)
-    expect(ticks).toHaveLength(100)
-    expect(ticks.every((tick) => findDueTime('a', changes, tick) <= now)).toBe(true)
-    expect(next).toBe((ticks.at(-1) ?? 0) + MINUTE)
-  })
+  it.each([
+    ['skip', 0],
+    ['last', 1],
+    ['all', 100],
+  ] as const)(
+    'planTicks with jitter and %s submits the last %d due ticks after an outage, and continues with the next',
+    (catchUp, count) => {
+      const changes = { cron: '* * * * *', catchUp, jitterMs: 60 * MINUTE }
+      for (let second = 0; second < 60; second += 7) {
+        const now = NOON + 600 * MINUTE + second * 1_000
+        const { ticks, next = 0, hasSkipped } = plan(changes, NOON, now)
+        const due = (tick: number) => findDueTime('a', changes, tick)
+        expect([ticks.length, hasSkipped]).toEqual([count, true])
+        const end = catchUp === 'skip' ? now - MINUTE : now + 1
+        expect(due(next)).toBeGreaterThanOrEqual(end)
+        expect(due(next - MINUTE)).toBeLessThan(end)
+        if (count > 0) expect(ticks.at(-1)).toBe(next - MINUTE)
+      }
+    },
+  )
 
   it('planTicks submits a tick of an earlier expression that the new one does not have', () => {
     const tick = NOON + 30_000

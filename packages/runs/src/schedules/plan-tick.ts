@@ -25,17 +25,21 @@ export function planTicks(
   tick: number,
   now: number,
 ): TickPlan {
-  const { catchUp = 'last', jitterMs = 0 } = definition
+  const { catchUp = 'last' } = definition
   const isDue = (one: number): boolean => findDueTime(name, definition, one) <= now
   const isLate = (one: number): boolean => findDueTime(name, definition, one) < now - LATE_AFTER_MS
   if (!isLate(tick)) return planOf([tick])
   if (catchUp === 'skip') {
-    let next = findNextTick(definition, Math.max(tick, now - LATE_AFTER_MS - jitterMs - 1_000))
-    while (next !== undefined && isLate(next)) next = findNextTick(definition, next)
+    const [earlier = tick] = listEarlierTicks(definition, now - LATE_AFTER_MS, 1)
+    const last = Math.max(tick, earlier)
+    const next = isLate(last) ? findNextTick(definition, last) : last
     return { ticks: [], next, skipped: describe(next) }
   }
   const kept = catchUp === 'all' ? MAX_CAUGHT_UP : 1
-  const due = listDueTicks()
+  // With jitter, the last tick may be due later.
+  const due = listEarlierTicks(definition, now + 1, kept + 1).filter(
+    (one) => one >= tick && isDue(one),
+  )
   const ticks = due.slice(-kept)
   // After a change of the expression, the next tick may not match it.
   const [first = tick] = ticks
@@ -43,20 +47,6 @@ export function planTicks(
   return {
     ...planOf(ticks.length === 0 ? [tick] : ticks),
     skipped: hasSkipped ? describe(first) : undefined,
-  }
-
-  /** Returns the last due ticks, at least `kept` of them if there are. With jitter, a tick before now may be due later. */
-  function listDueTicks(): readonly number[] {
-    const found: number[] = []
-    let before = now + 1
-    while (found.length < kept) {
-      const page = listEarlierTicks(definition, before, MAX_CAUGHT_UP).filter((one) => one >= tick)
-      const [earliest] = page
-      if (earliest === undefined) break
-      found.unshift(...page.filter(isDue))
-      before = earliest
-    }
-    return found
   }
 
   function planOf(ticks: readonly number[]): TickPlan {

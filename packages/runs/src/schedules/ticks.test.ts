@@ -220,12 +220,27 @@ describe('isTimeZone', () => {
 
 describe('findDueTime', () => {
   it('findDueTime delays a tick by the same time in every process, up to the jitter', () => {
-    const delays = Array.from({ length: 200 }, (_, n) => findDueTime('a', { jitterMs: 9 }, n) - n)
-    expect(delays).toEqual(
-      Array.from({ length: 200 }, (_, n) => findDueTime('a', { jitterMs: 9 }, n) - n),
-    )
+    const listDelays = (jitterMs: number) =>
+      Array.from({ length: 200 }, (_, n) => {
+        const tick = n * 60_000
+        return findDueTime('a', { cron: '* * * * *', jitterMs }, tick) - tick
+      })
+    const delays = listDelays(9)
+    expect(delays).toEqual(listDelays(9))
     expect([Math.min(...delays), Math.max(...delays)]).toEqual([0, 9])
-    expect(findDueTime('a', {}, 5)).toBe(5)
+    expect(new Set(listDelays(0))).toEqual(new Set([0]))
+  })
+
+  it('findDueTime delays a tick at most until the one after it, also where the clock changes', () => {
+    const times = { cron: '*/30 1-3 * * *', timeZone: BERLIN, jitterMs: 86_400_000 }
+    for (const day of ['2027-03-27', '2027-10-30']) {
+      const ticks = listScheduleTicks(times, Date.parse(`${day}T20:00:00Z`), 40)
+      for (const [index, tick] of ticks.slice(0, -1).entries()) {
+        const due = findDueTime('a', times, tick)
+        expect(due).toBeGreaterThanOrEqual(tick)
+        expect(due).toBeLessThan(ticks[index + 1] ?? 0)
+      }
+    }
   })
 })
 

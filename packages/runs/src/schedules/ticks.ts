@@ -64,15 +64,17 @@ export function listEarlierTicks(
     .toSorted((a, b) => a - b)
 }
 
-/** Returns the time at which a tick is due: the tick with its jitter. */
+/** Returns the time at which a tick is due: the tick with its jitter. It is before the next tick, so that none overtakes another. */
 export function findDueTime(
   name: string,
-  { jitterMs = 0 }: Pick<ScheduleDefinition, 'jitterMs'>,
+  { jitterMs = 0, ...times }: TickTimes & Pick<ScheduleDefinition, 'jitterMs'>,
   tick: number,
 ): number {
   if (jitterMs === 0) return tick
+  const next = findNextTick(times, tick) ?? Infinity
+  const maxDelayMs = Math.min(jitterMs, next - tick - 1)
   const hash = createHash('sha256').update(`${name}/${tick}`).digest()
-  return tick + (hash.readUInt32BE() % (jitterMs + 1))
+  return tick + (hash.readUInt32BE() % (maxDelayMs + 1))
 }
 
 /** Returns the next tick of a schedule, and the time at which it is due. */
