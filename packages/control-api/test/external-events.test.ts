@@ -1,4 +1,6 @@
 /** Tests of external events over REST. */
+import { inspect } from 'node:util'
+
 import { ensemble, task } from '@tutti/ensemble'
 import { Type } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
@@ -7,9 +9,11 @@ import { describe, expect, it } from 'vitest'
 
 import { createEventToken, readEventToken } from '../src/auth/event-links.ts'
 import { apiKey } from '../src/auth/keys.ts'
+import { redactor } from '../src/secrets/redactor.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 import type { Scope } from '@tutti/protocol'
+import type { RunServiceOptions } from '@tutti/runs'
 import type { ReviewList } from '@tutti/protocol/internal'
 
 const wait = task({
@@ -277,6 +281,64 @@ describe('a callback URL of a handler', () => {
     const link = await (await api.post('/api/events/shipped/links', body, ADMIN)).json()
     expect(link).toEqual({ id: expect.any(String), path: expect.any(String) })
     expect((await api.post(link.path, { parcel: 'p-1' })).status).toBe(202)
+  })
+
+  it('[API-L5] A callback URL is in no answer, event or message, wherever a handler puts it', async () => {
+    const ordered = task({
+      name: 'order',
+      description: 'Order',
+      handler: async ({ callbackUrl, ask, waitFor }) => {
+        const url = await callbackUrl('shipped')
+        urls.push(url)
+        await ask(`Send ${url} to the supplier`, { timeoutMs: 60_000 })
+        await waitFor('shipped')
+        return `Asked with ${url}`
+      },
+    })
+    const leaky = task({
+      name: 'fail',
+      description: 'Fail',
+      handler: async ({ callbackUrl }) => {
+        const url = await callbackUrl('shipped')
+        urls.push(url)
+        throw new Error(`Cannot reach ${url}`)
+      },
+    })
+    const team = ensemble({
+      name: 'team',
+      tasks: [ordered, leaky],
+      model: scriptedModel([]),
+    })
+    const redact: NonNullable<RunServiceOptions['redact']> = (event) => redactor([]).value(event)
+    const logs: string[] = []
+    const write = (_: string, fields?: object): void => void logs.push(inspect(fields))
+    const logger = { debug: write, info: write, warn: write, error: write }
+    await using api = await openServer({ ensembles: [team], publicUrl, logger, limits: { redact } })
+    urls.length = 0
+    const { runId } = await (await api.post('/api/runs', {})).json()
+    const review = async () => (await (await api.get('/api/reviews')).json()).reviews[0]
+    await expect.poll(review).toMatchObject({ prompt: expect.stringContaining('[redacted]') })
+    const texts = [JSON.stringify(await review())]
+    const { reviewId } = await review()
+    const decision = { decision: 'EDIT', revisedOutput: 'yes' }
+    expect(await (await api.post(`/api/reviews/${reviewId}`, decision)).json()).toMatchObject({
+      status: 'APPLIED',
+    })
+    const sent = async () => (await api.post(toPath(urls[0]), {})).status
+    await expect.poll(sent).toBe(202)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('FAILED')
+    const run = `/api/runs/${runId}`
+    for (const path of [run, `${run}/trace`, `${run}/dag`, '/api/runs', '/api/audit']) {
+      const response = await api.get(path)
+      expect([path, response.status]).toEqual([path, 200])
+      texts.push(await response.text())
+    }
+    texts.push(JSON.stringify(await api.runs.readEvents({ runId, from: 0, limit: 100 })))
+    const tokens = urls.map((url) => toPath(url).split('/').at(-1) ?? '')
+    expect(tokens).toHaveLength(2)
+    expect(texts.join()).toContain('Asked with https://runs.example.com[redacted]')
+    expect(texts.join()).toContain('Cannot reach https://runs.example.com[redacted]')
+    for (const token of tokens) expect([...texts, ...logs].join()).not.toContain(token)
   })
 
   it('A handler on a server without a public URL gets an error that names the option', async () => {

@@ -38,6 +38,24 @@ describe('redactor', () => {
     expect(redactor([]).text('anything')).toBe('anything')
   })
 
+  it.each([
+    [
+      'a URL',
+      'to https://x.example/api/event-links/eyJh_b-c.Ab_-9 now',
+      'to https://x.example[redacted] now',
+    ],
+    ['a path in JSON', '{"path":"/api/event-links/eyJh.Ab9"}', '{"path":"[redacted]"}'],
+    [
+      'another URL',
+      'https://y.example?to=https%3A%2F%2Fx%2Fapi%2Fevent-links%2FeyJh.Ab9&a=1',
+      'https://y.example?to=https%3A%2F%2Fx[redacted]&a=1',
+    ],
+    ['a description', 'POST /api/event-links/{token}', 'POST /api/event-links/{token}'],
+  ])('The redactor removes the token of an event link from %s', (_, given, expected) => {
+    expect(redactor([]).text(given)).toBe(expected)
+    expect(value({ a: [given] })).toEqual({ a: [expected] })
+  })
+
   it('The redactor treats pattern characters in secrets literally', () => {
     expect(redactor(['.*.*.*.*']).text('12345678')).toBe('12345678')
     expect(redactor(['(a|b)+$^[x]']).text('-(a|b)+$^[x]-')).toBe(`-${REDACTED}-`)

@@ -1,9 +1,12 @@
 /**
- * Removes the secrets of an operator from texts and values. Pure.
+ * Removes the secrets of an operator, and the tokens of event links, from texts and values. Pure.
  *
  * It finds a secret in plain form and in the forms in which secrets usually leak: as JSON, URL-encoded, and in base64 at
- * any of the three offsets, as in `Authorization: Basic`. Other forms are not recognized.
+ * any of the three offsets, as in `Authorization: Basic`. Other forms are not recognized. The token of a link is found after the
+ * path of its route: a reader of it could send the event without the scope `events:send`.
  */
+import { ROUTES } from '@tutti/protocol'
+
 import type { Redactor } from '@tutti/gateway/internal'
 
 /** Minimum length of a secret to be redacted. */
@@ -12,11 +15,17 @@ const MIN_SECRET_LENGTH = 8
 /** Replacement for secrets. */
 export const REDACTED = '[redacted]'
 
+/** Path of the links of events, up to the token. */
+const LINK_PATH = ROUTES.sendLinkedEvent.path.replace('{token}', '')
+
+/** Patterns of the links of events, also within the query of another URL. */
+const LINKS = [LINK_PATH, encodeURIComponent(LINK_PATH)].map(
+  (path) => String.raw`${escapePattern(path)}[\w-]+\.[\w-]+`,
+)
+
 /** Creates a redactor. Secrets shorter than 8 characters are ignored, because they would match ordinary text. */
 export function redactor(secrets: Iterable<string>): Redactor {
-  const forms = secretForms(secrets)
-  if (forms.length === 0) return { text: (text) => text, value: (value) => value }
-  const pattern = new RegExp(forms.map(escapePattern).join('|'), 'g')
+  const pattern = new RegExp([...secretForms(secrets).map(escapePattern), ...LINKS].join('|'), 'g')
   const text = (given: string): string => given.replace(pattern, REDACTED)
   const clean = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given)
