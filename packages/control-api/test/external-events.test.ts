@@ -164,6 +164,24 @@ describe('a link of an event', () => {
       .toContain('"amount":4')
   })
 
+  it('[API-L6] The event of a link is in the audit trail once, with the name of its key, and a refused one is not', async () => {
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS })
+    const submitted = await api.post('/api/runs', { inputs: { order: 'o-1' } }, as('all-key'))
+    const { runId } = await submitted.json()
+    const list = () => api.get(`/api/reviews?kind=EVENT&runId=${runId}`, { headers: as('all-key') })
+    await expect.poll(async () => (await (await list()).json()).total).toBe(1)
+    const { path } = await createLink(api)
+    expect((await api.post(path, { amount: 'x' })).status).toBe(422)
+    for (const _ of [1, 2]) expect((await api.post(path, { amount: 4 })).status).toBe(202)
+    const audit = await (await api.get('/api/audit', { headers: as('all-key') })).json()
+    const entries = audit.entries.filter(
+      ({ action }: { action: string }) => action === 'sendLinkedEvent',
+    )
+    expect(entries).toMatchObject([
+      { actor: 'shop', via: 'http', target: 'paid', runId, outcome: 'DONE' },
+    ])
+  })
+
   it('[API-L2] A link that is forged, has expired or has another key is not found', async () => {
     const clock = fakeClock(Date.now())
     await using api = await openServer({ ensembles: [shop], apiKeys: KEYS, clock })

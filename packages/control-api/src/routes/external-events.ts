@@ -11,6 +11,7 @@ import {
   type LinkedEventReceived,
 } from '@tutti/protocol/internal'
 import {
+  audited,
   badRequest,
   locateRun,
   readJsonBody,
@@ -31,7 +32,8 @@ export function externalEventRoutes(
     maxBodyBytes,
     apiKeys,
     clock,
-  }: Pick<ResolvedControlApiOptions, 'runs' | 'maxBodyBytes' | 'apiKeys' | 'clock'>,
+    trail,
+  }: Pick<ResolvedControlApiOptions, 'runs' | 'maxBodyBytes' | 'apiKeys' | 'clock' | 'trail'>,
   signer: Signer,
 ): readonly HttpRoute[] {
   return [
@@ -76,7 +78,7 @@ export function externalEventRoutes(
     },
     {
       ...ROUTES.sendLinkedEvent,
-      async handle({ request, parameters: { token = '' } }) {
+      async handle({ request, caller, parameters: { token = '' } }) {
         // Verified first, so that only a valid link costs the time to read a body.
         const now = clock.now()
         const {
@@ -86,13 +88,27 @@ export function externalEventRoutes(
         } = readEventToken(token, { keys: apiKeys, now }, signer)
         if (event.runId !== undefined) await assertWanted(runs, event.id, event.runId)
         const data = await readJsonBody(request, LinkedEventData, maxBodyBytes)
-        const { id, state } = await runs.externalEvents.receive({
+        const { externalEvents } = runs
+        const isKnown = (await externalEvents.state(event.id)) !== undefined
+        const sender = issuer === '' ? undefined : issuer
+        const { id, state } = await externalEvents.receive({
           ...event,
           data,
-          ...(issuer === '' ? {} : { sender: issuer }),
+          ...(sender === undefined ? {} : { sender }),
         })
-        const { status } = toEventReceived(id, state)
-        return Response.json({ id, status } satisfies LinkedEventReceived, { status: 202 })
+        const { status, runId } = toEventReceived(id, state)
+        const respond = () =>
+          Response.json({ id, status } satisfies LinkedEventReceived, { status: 202 })
+        // A repeated request changes nothing, so that a caller without a key cannot fill the audit trail.
+        if (isKnown) return respond()
+        const action = {
+          caller: { ...caller, name: sender },
+          action: 'sendLinkedEvent',
+          via: 'http',
+          target: event.name,
+          ...(runId === undefined ? {} : { runId }),
+        } as const
+        return audited(action, { trail, now }, respond)
       },
     },
   ]
