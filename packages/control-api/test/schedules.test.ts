@@ -163,6 +163,32 @@ describe('schedules', () => {
     expect((await call(api, 'GET', '/api/schedules', { key: READER })).status).toBe(200)
   })
 
+  it('[GW-A9] Without runs:read, a key acts only on schedules that it saved, because the answers show them', async () => {
+    const own = 'own-key-of-length'
+    const scopes = ['runs:write', 'runs:control'] as const
+    await using api = await openScheduled([...apiKeys, apiKey(own, { name: 'oli', scopes })])
+    const post = async (path: string, key: string, body?: unknown) => {
+      const response = await call(api, 'POST', `/api/schedules${path}`, { key, body })
+      return [response.status, ((await response.json()) as { message?: string }).message] as const
+    }
+    const { name: _name, ...definition } = BODY
+    await post('', WRITER, BODY)
+    await post('', own, { ...BODY, name: 'own' })
+    const refused = expect.stringContaining('lacks the scope runs:read')
+    for (const [action, body] of [['/pause'], ['/resume'], ['/run'], ['', definition]] as const) {
+      expect([action, ...(await post(`/nightly${action}`, own, body))]).toEqual([
+        action,
+        403,
+        refused,
+      ])
+      expect((await post(`/own${action}`, own, body))[1]).toBeUndefined()
+      expect((await post(`/none${action}`, own, body))[0]).toBe(404)
+    }
+    const kept = await call(api, 'GET', '/api/schedules/nightly', { key: READER })
+    expect(await kept.json()).toMatchObject({ savedBy: 'wil', paused: false })
+    expect((await call(api, 'DELETE', '/api/schedules/nightly', { key: own })).status).toBe(204)
+  })
+
   it('Actions on schedules are in the audit trail with the name of the schedule', async () => {
     await using api = await openScheduled()
     await api.post('/api/schedules', BODY)

@@ -56,7 +56,7 @@ export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
 export { decideReview } from './runs/decide-review.ts'
-export { assertMayReadThread } from './runs/run-rights.ts'
+export { assertMayRead, assertMayReadThread } from './runs/run-rights.ts'
 export { cancelScope, decisionScope, findDecisionScope, isOwn } from './runs/run-rights.ts'
 export {
   findPlace,

@@ -8,6 +8,7 @@ import {
 } from '@tutti/protocol/internal'
 import {
   actorOf,
+  assertMayRead,
   type Caller,
   type HttpRoute,
   largeResponse,
@@ -72,6 +73,7 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
       async handle({ request, caller, parameters: { name = '' } }) {
         const body = await readJsonBody(request, ReplaceScheduleBody, maxBodyBytes)
         await assertMaySchedule(options, body.run, caller)
+        assertMayRead(caller, await schedules.get(name))
         const saved = toSavedSchedule(name, body, actorOf(caller))
         return Response.json(await describe(await schedules.replace(saved)))
       },
@@ -85,13 +87,15 @@ export function scheduleRoutes(options: ResolvedControlApiOptions): readonly Htt
     },
     {
       ...ROUTES.pauseSchedule,
-      async handle({ parameters: { name = '' } }) {
+      async handle({ caller, parameters: { name = '' } }) {
+        assertMayRead(caller, await schedules.get(name))
         return Response.json(await describe(await schedules.setPaused(name, true)))
       },
     },
     {
       ...ROUTES.resumeSchedule,
-      async handle({ parameters: { name = '' } }) {
+      async handle({ caller, parameters: { name = '' } }) {
+        assertMayRead(caller, await schedules.get(name))
         return Response.json(await describe(await schedules.setPaused(name, false)))
       },
     },
@@ -135,9 +139,11 @@ async function runNow(
   options: ResolvedControlApiOptions,
   { name, caller, headers }: RunNowRequest,
 ) {
+  const { schedules } = options.runs
+  assertMayRead(caller, await schedules.get(name))
   const idempotencyKey = readIdempotencyKey(headers)
   // NOTE: a cast at the boundary: the body of a schedule was validated when it was saved.
-  const body = (await options.runs.schedules.prepareRun(name)) as Parameters<typeof submitRunAs>[1]
+  const body = (await schedules.prepareRun(name)) as Parameters<typeof submitRunAs>[1]
   return submitRunAs(options, body, {
     caller,
     ...readTrace(headers),

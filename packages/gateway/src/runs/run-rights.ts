@@ -10,6 +10,7 @@
  * GW-A7 Results of client tools come from the caller that submitted the run, with `runs:write`, or from one with
  *    `runs:control`. A wait for an event requires `runs:control`. All other reviews require `reviews:decide`.
  * GW-A8 A refusal for a run of another caller is FORBIDDEN and names the scope. An unknown id is not found.
+ * GW-A9 An action that answers with a schedule, or with a run of it, requires `runs:read` unless the caller saved the schedule.
  */
 import { assertScope, hasScope, type Caller } from '../caller.ts'
 
@@ -17,7 +18,7 @@ import type { Scope } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 import type { ReviewRecord } from '@tutti/runs/adapter'
 
-/** A run or a thread with the key that submitted or created it. */
+/** A run, a thread or a schedule with the key that submitted, created or saved it. */
 interface Owned {
   readonly actor?: string | undefined
 }
@@ -25,13 +26,13 @@ interface Owned {
 /** Number of runs of a thread that are read at a time. */
 const PAGE = 100
 
-/** Whether a caller submitted a run or created a thread. */
+/** Whether a caller submitted a run, created a thread or saved a schedule. */
 export function isOwn({ name }: Pick<Caller, 'name'>, { actor }: Owned): boolean {
   return actor === name
 }
 
 /**
- * Refuses a caller that may not read a run (GW-A4).
+ * Refuses a caller that may not read a run (GW-A4) or a schedule (GW-A9).
  *
  * @throws {TuttiError} FORBIDDEN, naming the scope that is missing.
  */
