@@ -436,6 +436,26 @@ describe('the compensations of a resumed run', () => {
     }
   })
 
+  it('[ENS-P27] A run whose budget ends during its compensations has the same error when it is interrupted at any step', async () => {
+    const settings = { with: { budget: { maxDurationMs: 350 } } }
+    const soldOut = ['book car']
+    const open = () => {
+      const clock = fakeClock()
+      return { clock, team: team(book(createService(clock, { soldOut })), settings) }
+    }
+    const { clock, team: first } = open()
+    const whole = startRecorded(first, { clock })
+    const { error } = await runToEnd(whole)
+    expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', details: { max: 350 } })
+    const begun = kindsOf(whole.steps).indexOf('compensation_begun')
+    for (let count = begun + 1; count <= whole.steps.length; count += 1) {
+      const { clock: later, team: again } = open()
+      const resumed = startRecorded(again, { clock: later, from: cut(whole, count) })
+      const ended = await runToEnd(resumed)
+      expect([count, ended.error?.message]).toEqual([count, error?.message])
+    }
+  })
+
   it('[ENS-P27] A resumed compensation continues its count of tries', async () => {
     const tried: number[] = []
     const work: Work = ({ compensate }) => {

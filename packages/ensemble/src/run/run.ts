@@ -243,9 +243,15 @@ export class Run {
     }
     const maxDurationMs = this.#parts.budget?.maxDurationMs
     if (maxDurationMs === undefined || maxDurationMs === Infinity) return undefined
-    return scope.stopwatch.onReach(maxDurationMs, () => {
+    const end = (): void => {
       steering.abort(scope.meter.exceeded('maxDurationMs', maxDurationMs))
-    })
+    }
+    if (scope.stopwatch.elapsed() < maxDurationMs) {
+      return scope.stopwatch.onReach(maxDurationMs, end)
+    }
+    // An earlier process reached the limit: it is the reason of the end, also if nothing is left to do.
+    end()
+    return undefined
   }
 
   /** Restores the tasks from the steps of an earlier process. */
