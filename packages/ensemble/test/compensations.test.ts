@@ -456,6 +456,29 @@ describe('the compensations of a resumed run', () => {
     }
   })
 
+  it('[ENS-P27] A run whose budget ended before its process died undoes a step that was recorded after that', async () => {
+    const open = () => {
+      const clock = fakeClock()
+      const service = createService(clock)
+      const work: Work = async ({ step, compensate }) => {
+        compensate('cancel flight', service.send('cancel flight'))
+        await step('book flight', () => sleep(clock, 300))
+        await step('book hotel', service.send('book hotel'))
+      }
+      return { clock, service, team: team(work, { with: { budget: { maxDurationMs: 250 } } }) }
+    }
+    const whole = open()
+    const first = startRecorded(whole.team, { clock: whole.clock })
+    expect((await runToEnd(first)).error?.code).toBe('BUDGET_EXCEEDED')
+    expect(whole.service.calls).toEqual(['cancel flight'])
+    const booked = kindsOf(first.steps).indexOf('handler_step')
+    expect(kindsOf(first.steps)[booked + 1]).toBe('compensation_begun')
+    const { clock, service, team: again } = open()
+    const resumed = startRecorded(again, { clock, from: cut(first, booked + 1) })
+    expect((await runToEnd(resumed)).error?.code).toBe('BUDGET_EXCEEDED')
+    expect(service.calls).toEqual(['cancel flight'])
+  })
+
   it('[ENS-P27] A resumed compensation continues its count of tries', async () => {
     const tried: number[] = []
     const work: Work = ({ compensate }) => {
