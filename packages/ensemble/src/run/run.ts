@@ -249,7 +249,7 @@ export class Run {
     if (scope.stopwatch.elapsed() < maxDurationMs) {
       return scope.stopwatch.onReach(maxDurationMs, end)
     }
-    // An earlier process reached the limit: it is the reason of the end, also if nothing is left to do.
+    // An earlier process reached the limit, which is the reason of the end even if all tasks have ended.
     end()
     return undefined
   }
