@@ -15,30 +15,41 @@ import type { EnsembleDefinition } from './ensemble-definition.ts'
 /** Returns the problems, one text each. */
 export function findGrowthProblems(definition: EnsembleDefinition): readonly string[] {
   const { tasks } = definition
+  const byName = new Map(tasks.map((task) => [task.name, task]))
   return [
     ...findNameProblems(tasks),
-    ...tasks.flatMap((task) => findListProblems(task, tasks)),
+    ...tasks.flatMap((task) => findListProblems(task, byName)),
     ...findCaptureProblems(definition),
   ]
 }
 
 /** Returns a problem for each task with a name that a task added by another one can have. */
 function findNameProblems(tasks: readonly Task[]): readonly string[] {
-  const adding = tasks.filter(
-    (task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined,
+  const adding = new Set(
+    tasks
+      .filter((task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined)
+      .map(({ name }) => name),
   )
   return tasks.flatMap(({ name }) =>
-    adding
-      .filter((task) => name.startsWith(`${task.name}/`))
-      .map((task) => `task "${name}": tasks that "${task.name}" adds have such names`),
+    listNamesAbove(name)
+      .filter((above) => adding.has(above))
+      .map((above) => `task "${name}": tasks that "${above}" adds have such names`),
   )
 }
 
+/** Returns the names whose tasks can add one with this name: its beginnings that `/` follows, the shortest first. */
+export function listNamesAbove(name: string): readonly string[] {
+  return [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))
+}
+
 /** Returns the problems of the list that a task maps, if an earlier task has it. */
-function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): readonly string[] {
+function findListProblems(
+  { name, forEach }: Task,
+  byName: ReadonlyMap<string, Task>,
+): readonly string[] {
   if (forEach === undefined || forEach.isInput) return []
   const { over, settings } = forEach
-  const shape = tasks.find((task) => task.name === over)?.outputReader?.schema
+  const shape = byName.get(over)?.outputReader?.schema
   const { maxItems = DEFAULT_MAX_ITEMS, until } = settings
   const least: unknown = shape === undefined ? 0 : Reflect.get(shape, 'minItems')
   const most: unknown = shape === undefined ? undefined : Reflect.get(shape, 'maxItems')

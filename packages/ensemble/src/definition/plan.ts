@@ -119,9 +119,10 @@ export function findPlanProblems(
   const problems = findDuplicates(names).map((name) =>
     createConfigProblem(`two tasks are named "${name}"`),
   )
+  const positions = mapPositions(names)
   for (const [index, task] of tasks.entries()) {
     for (const wanted of task.context) {
-      const message = findContextProblem({ names, index, wanted, workflow })
+      const message = findContextProblem({ positions, index, wanted, workflow })
       if (message !== undefined)
         problems.push(createConfigProblem(`task "${task.name}": ${message}`))
     }
@@ -133,17 +134,27 @@ export function findPlanProblems(
   return cycle === undefined ? problems : [...problems, createCycleProblem(cycle)]
 }
 
+/** Returns the position of each name, the first one of a repeated name. */
+export function mapPositions(names: readonly string[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>()
+  for (const [index, name] of names.entries()) {
+    if (!positions.has(name)) positions.set(name, index)
+  }
+  return positions
+}
+
 /** Finds the problems of conditions and switches. */
 function findChoiceProblems(tasks: readonly Task[], workflow: Workflow): readonly PlanProblem[] {
-  const names = tasks.map(({ name }) => name)
+  const positions = mapPositions(tasks.map(({ name }) => name))
   const byName = new Map(tasks.map((task) => [task.name, task]))
   return listChoices(tasks).flatMap((choice) => {
     const cases = choice.names.flatMap((name) => byName.get(name) ?? [])
+    const group = toCaseGroup(choice)
     const problems = cases.flatMap((task) => [
-      ...findReadProblems(task, choice, { names, workflow }).map((message) =>
+      ...findReadProblems(task, group, { positions, workflow }).map((message) =>
         toText(task, message),
       ),
-      ...findCaseProblems(task, choice).map(({ message }) => toText(task, message)),
+      ...findCaseProblems(task, group).map(({ message }) => toText(task, message)),
     ])
     const missing = findMissingCondition(choice, cases)
     return [...problems, ...(missing === undefined ? [] : [missing])].map(createConfigProblem)
@@ -167,14 +178,27 @@ export function findSwitchProblems(tasks: readonly GraphTask[]): readonly Switch
   return listChoices(tasks).flatMap((choice) => {
     const cases = choice.names.flatMap((name) => byName.get(name) ?? [])
     const [first = ''] = choice.names
+    const group = toCaseGroup(choice)
     const missing = findMissingCondition(choice, cases)
     return [
-      ...cases.flatMap((task) => findCaseProblems(task, choice)),
+      ...cases.flatMap((task) => findCaseProblems(task, group)),
       ...(missing === undefined
         ? []
         : [{ taskName: first, option: 'switch' as const, message: missing }]),
     ]
   })
+}
+
+/** A choice with its names as a set, in the same order. */
+interface CaseGroup extends Pick<Choice, 'switchName'> {
+  readonly cases: ReadonlySet<string>
+  readonly first: string
+  readonly last: string
+}
+
+function toCaseGroup({ names, switchName }: Choice): CaseGroup {
+  const ends = { first: names[0] ?? '', last: names.at(-1) ?? '' }
+  return { cases: new Set(names), ...ends, ...(switchName === undefined ? {} : { switchName }) }
 }
 
 /** Returns a problem if no case of a switch has a condition. */
@@ -195,21 +219,20 @@ function toText({ name }: GraphTask, message: string): string {
 /** Returns the problems of the tasks that a condition reads. */
 function findReadProblems(
   { when }: Task,
-  { names: cases, switchName }: Choice,
-  { names, workflow }: { readonly names: readonly string[]; readonly workflow: Workflow },
+  { cases, first, switchName }: CaseGroup,
+  { positions, workflow }: Pick<ContextReference, 'positions' | 'workflow'>,
 ): readonly string[] {
   if (workflow === 'HIERARCHICAL') {
     return ['when and switch have no effect in HIERARCHICAL: the manager chooses the tasks']
   }
-  const [first = ''] = cases
   return (when?.reads ?? []).flatMap((wanted) => {
-    const at = names.indexOf(wanted)
-    if (at === -1)
-      return [`when reads an unknown task "${wanted}". Available: [${names.join(', ')}]`]
-    if (cases.includes(wanted)) {
+    const at = positions.get(wanted)
+    if (at === undefined)
+      return [`when reads an unknown task "${wanted}". Available: [${listKeys(positions)}]`]
+    if (cases.has(wanted)) {
       return switchName === undefined ? ['when cannot read the task itself'] : []
     }
-    if (workflow !== 'SEQUENTIAL' || at < names.indexOf(first)) return []
+    if (workflow !== 'SEQUENTIAL' || at < (positions.get(first) ?? 0)) return []
     return [
       switchName === undefined
         ? `when reads "${wanted}", which must be declared before it in SEQUENTIAL`
@@ -221,10 +244,10 @@ function findReadProblems(
 /** Returns the problems of a case of a switch. */
 function findCaseProblems(
   { name: taskName, when, context }: GraphTask,
-  { names: cases, switchName }: Choice,
+  { cases, last, switchName }: CaseGroup,
 ): readonly SwitchProblem[] {
   if (switchName === undefined) return []
-  const isLast = cases.at(-1) === taskName
+  const isLast = last === taskName
   return [
     ...(when === undefined && !isLast
       ? [
@@ -236,7 +259,7 @@ function findCaseProblems(
         ]
       : []),
     ...(when?.reads ?? [])
-      .filter((wanted) => cases.includes(wanted))
+      .filter((wanted) => cases.has(wanted))
       .map((other) => ({
         taskName,
         option: 'when' as const,
@@ -244,7 +267,7 @@ function findCaseProblems(
         message: `when reads "${other}", which is a case of the same switch`,
       })),
     ...context
-      .filter((wanted) => wanted !== taskName && cases.includes(wanted))
+      .filter((wanted) => wanted !== taskName && cases.has(wanted))
       .map((other) => ({
         taskName,
         option: 'context' as const,
@@ -275,25 +298,30 @@ function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
 }
 
 interface ContextReference {
-  readonly names: readonly string[]
+  /** Positions of all tasks by name. */
+  readonly positions: ReadonlyMap<string, number>
   readonly index: number
   readonly wanted: string
   readonly workflow: Workflow
 }
 
 function findContextProblem({
-  names,
+  positions,
   index,
   wanted,
   workflow,
 }: ContextReference): string | undefined {
-  const at = names.indexOf(wanted)
-  if (at === -1)
-    return `context names an unknown task "${wanted}". Available: [${names.join(', ')}]`
+  const at = positions.get(wanted)
+  if (at === undefined)
+    return `context names an unknown task "${wanted}". Available: [${listKeys(positions)}]`
   if (workflow === 'SEQUENTIAL' && at >= index) {
     return `context "${wanted}" must be declared before it in SEQUENTIAL`
   }
   return undefined
+}
+
+function listKeys(positions: ReadonlyMap<string, number>): string {
+  return [...positions.keys()].join(', ')
 }
 
 function createConfigProblem(message: string): PlanProblem {
@@ -313,7 +341,8 @@ type GraphTask = Pick<Task, 'name' | 'context' | 'when' | 'switch'>
 export function findCycle(tasks: readonly GraphTask[]): readonly string[] | undefined {
   const before = new Map(tasks.map((task) => [task.name, task.context]))
   for (const { names, reads } of listChoices(tasks)) {
-    const others = reads.filter((name) => !names.includes(name))
+    const cases = new Set(names)
+    const others = reads.filter((name) => !cases.has(name))
     for (const name of names) before.set(name, [...(before.get(name) ?? []), ...others])
   }
   const done = new Set<string>()

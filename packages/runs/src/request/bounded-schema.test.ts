@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Time budget for tests of checks, with enough time to compile on a busy machine. */
 function checkTime(): SchemaTime {
-  return { leftMs: 30_000 }
+  return { ...newSchemaTime(), leftMs: 30_000 }
 }
 
 function createReader(schema: Json) {
@@ -186,7 +186,7 @@ describe('a schema of a request', () => {
   )
 
   it('[RUNS-B1] A schema of a request is refused when the schemas before it took too long to compile', () => {
-    const time = { leftMs: -1_000 }
+    const time = { ...newSchemaTime(), leftMs: -1_000 }
     expect(() => boundedSchema({ type: 'string' }, time)).toThrow(
       'must compile, together with the schemas before it, within 200 ms of processor time plus 2 ms for each thousand characters',
     )

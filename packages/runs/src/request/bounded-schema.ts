@@ -27,15 +27,17 @@ const READY_MS = 200
 /** Additional time for each thousand characters of JSON, in milliseconds; they take a third of a millisecond. */
 const READY_MS_PER_KILOBYTE = 2
 
-/** The remaining time for the schemas of one request. */
+/** The remaining time for the schemas of one request, and those that are compiled. */
 export interface SchemaTime {
   /** To compile them, in milliseconds. */
   leftMs: number
+  /** Schemas by their JSON: the tasks of a large request often have equal ones. */
+  readonly compiled: Map<string, StandardToolSchema>
 }
 
 /** Returns the time budget of a new request. */
 export function newSchemaTime(): SchemaTime {
-  return { leftMs: READY_MS }
+  return { leftMs: READY_MS, compiled: new Map() }
 }
 
 type RequestSchema = NonNullable<TaskDefinitionBody['outputSchema']>
@@ -46,8 +48,10 @@ type RequestSchema = NonNullable<TaskDefinitionBody['outputSchema']>
  * @throws {TypeError} with the problem of the schema.
  */
 export function boundedSchema(jsonSchema: RequestSchema, time: SchemaTime): StandardToolSchema {
-  const length = assertSmall(jsonSchema)
-  time.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
+  const json = assertSmall(jsonSchema)
+  const known = time.compiled.get(json)
+  if (known !== undefined) return known
+  time.leftMs += (json.length / 1_000) * READY_MS_PER_KILOBYTE
   if (time.leftMs <= 0) {
     throw new TypeError(
       `must compile, together with the schemas before it, within ${READY_MS} ms of processor time plus ` +
@@ -59,20 +63,22 @@ export function boundedSchema(jsonSchema: RequestSchema, time: SchemaTime): Stan
     const { jsonSchema: kept, patterns, warnings } = foreignSchema(jsonSchema)
     // The author of the request can correct it.
     if (warnings.length > 0) throw new TypeError(warnings.join('; '))
-    return toStandardSchema(kept, { patterns })
+    const schema = toStandardSchema(kept, { patterns })
+    time.compiled.set(json, schema)
+    return schema
   } finally {
     const { user, system } = process.cpuUsage(before)
     time.leftMs -= (user + system) / 1_000
   }
 }
 
-/** Checks the size of a schema and returns the length of its JSON. */
-function assertSmall(schema: RequestSchema): number {
+/** Checks the size of a schema and returns its JSON. */
+function assertSmall(schema: RequestSchema): string {
   const depth = measureDepth(schema)
   if (depth > MAX_DEPTH) throw new TypeError(`must nest at most ${MAX_DEPTH} deep, got ${depth}`)
-  const { length } = JSON.stringify(schema)
-  if (length <= MAX_LENGTH) return length
-  throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${length}`)
+  const json = JSON.stringify(schema)
+  if (json.length <= MAX_LENGTH) return json
+  throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${json.length}`)
 }
 
 /** Returns the nesting depth of a value. Iterative, because the value may be deeper than the stack. */

@@ -27,21 +27,42 @@ import type { RequestedRun } from '../domain/run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
 import type { RunOptionsBody, TaskDefinitionBody } from '@tutti/protocol/internal'
 
+/** The ensemble of a request, and its tasks before the overrides. */
+export interface BuiltRequest {
+  readonly built: Ensemble
+  readonly originals: readonly Task[]
+}
+
 /**
  * Returns the ensemble that a run with this request executes.
+ *
+ * @throws {TuttiError} as {@link buildRequest}.
+ */
+export function buildEnsemble(
+  template: Ensemble,
+  request: RequestedRun,
+  catalogs: Catalogs,
+): Ensemble {
+  return buildRequest(template, request, catalogs).built
+}
+
+/**
+ * Returns the ensemble that a run with this request executes, and its tasks before the overrides.
  *
  * @throws {TuttiError} INVALID_TOOL, INVALID_MODEL, INVALID_ENSEMBLE, INVALID_TASK_OVERRIDE, NOT_CONFIGURED or BAD_REQUEST with
  * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the cycle; BAD_REQUEST when
  * the tasks do not form a valid ensemble.
  */
-export function buildEnsemble(
+export function buildRequest(
   template: Ensemble,
   { tasks, taskOverrides, options = {} }: RequestedRun,
   catalogs: Catalogs,
-): Ensemble {
+): BuiltRequest {
   const settings = readSettings(template, options)
   if (tasks === undefined && taskOverrides === undefined) {
-    return Object.keys(settings).length === 0 ? template : defineRequested(template, settings)
+    const isSame = Object.keys(settings).length === 0
+    const built = isSame ? template : defineRequested(template, settings)
+    return { built, originals: template.tasks }
   }
   const refusals = new Refusals()
   assertCount('/tasks', tasks?.length ?? 0)
@@ -50,33 +71,21 @@ export function buildEnsemble(
   const changed = applyOverrides(own, taskOverrides ?? {}, { catalogs, refusals, isRefused })
   if (tasks === undefined) {
     refusals.throwIfAny()
-    return defineRequested(template, { ...settings, tasks: changed })
+    return {
+      built: defineRequested(template, { ...settings, tasks: changed }),
+      originals: own,
+    }
   }
   const isLed = options.workflow === 'HIERARCHICAL'
   const requested = isLed ? assignOwnRoles(changed) : changed
   if (isLed) refuseUndelegated(tasks, requested, { template, refusals })
   refusals.throwIfAny()
-  return defineRequested(settingsForOthers(template, requested), {
+  const built = defineRequested(settingsForOthers(template, requested), {
     ...settings,
     tasks: requested,
     ...field('captureMode', options.captureMode),
   })
-}
-
-/**
- * Returns the tasks of a request before its overrides.
- *
- * @throws {TuttiError} as `buildEnsemble` for the tasks.
- */
-export function buildOriginalTasks(
-  template: Ensemble,
-  { tasks, options = {} }: RequestedRun,
-  catalogs: Catalogs,
-): readonly Task[] {
-  const refusals = new Refusals()
-  const { own } = buildTasks(template, { tasks, options }, { catalogs, refusals })
-  refusals.throwIfAny()
-  return own
+  return { built, originals: own }
 }
 
 /** Returns the tasks of a request, or those of the template, and whether a key means a task that has problems. */
@@ -88,9 +97,10 @@ function buildTasks(
   if (tasks === undefined) return { own: template.tasks, isRefused: () => false }
   const { workflow, captureMode = template.captureMode } = options
   const { made, names } = buildRequestedTasks(tasks, { ...parts, workflow, captureMode })
+  const madeNames = new Set(made.map(({ name }) => name))
   const missing = tasks.flatMap(({ description = '' }, index) => {
     const name = names[index] ?? ''
-    return made.some((task) => task.name === name) ? [] : [{ name, description }]
+    return madeNames.has(name) ? [] : [{ name, description }]
   })
   const isRefused = (key: string): boolean => {
     const wanted = key.toLowerCase()
@@ -154,7 +164,8 @@ function delegationLimitsFor(
   roles: readonly string[],
 ): DelegationLimits {
   const { allowedWorkers, maxCallsPerWorker } = limits
-  const isKnown = (role: string): boolean => roles.includes(role)
+  const known = new Set(roles)
+  const isKnown = (role: string): boolean => known.has(role)
   return {
     ...limits,
     ...(allowedWorkers === undefined ? {} : { allowedWorkers: allowedWorkers.filter(isKnown) }),

@@ -92,6 +92,18 @@ interface ExpressionParts {
   readonly time: EvaluationTime
 }
 
+/** Expression, or the reason why it is refused. */
+type CompileResult<T> = { readonly value: T } | { readonly error: unknown }
+
+/** Results of one environment by the text of the expression: the tasks of a large request often have equal ones. */
+type Compiled<T> = Map<string, CompileResult<T>>
+
+/** What the conditions of loops with one type of output share. */
+interface LoopParts {
+  readonly environment: Environment
+  readonly compiled: Compiled<NonNullable<LoopPlan['until']>>
+}
+
 /** Type of the output of a round in CEL. */
 type OutputType = 'string' | 'dyn'
 
@@ -100,13 +112,17 @@ export class RequestedConditions {
   readonly #parts: ConditionParts
   readonly #time: EvaluationTime = { leftMs: MAX_TOTAL_MS }
   #environment: Environment | undefined
-  /** Environments of loops, by the type of their output: creating one takes longer than an expression. */
-  readonly #loopEnvironments = new Map<OutputType, Environment>()
+  /** Names of the tasks. */
+  readonly #names: ReadonlySet<string>
+  readonly #conditions: Compiled<Condition> = new Map()
+  /** Parts for the conditions of loops, by the type of their output: creating an environment takes longer than an expression. */
+  readonly #loops = new Map<OutputType, LoopParts>()
   /** Length of the conditions so far. */
   #length = 0
 
   constructor(parts: ConditionParts) {
     this.#parts = parts
+    this.#names = new Set(parts.names)
   }
 
   /** Returns the condition and the switch of a task; problems are added to the refusals. */
@@ -123,40 +139,58 @@ export class RequestedConditions {
 
   /** Returns the condition of the loop of a task; undefined with a problem, which is added to the refusals. */
   readLoop(text: string, body: TaskDefinitionBody, path: string): LoopPlan['until'] {
-    const environment = this.#findLoopEnvironment(hasTextOutput(body) ? 'string' : 'dyn')
+    const { compiled, environment } = this.#findLoopParts(hasTextOutput(body) ? 'string' : 'dyn')
     const parts = { environment, time: this.#time }
-    return this.#compile(text, path, () => compileLoopCondition(text, parts))
+    return this.#compile(text, { path, compiled, compile: () => compileLoopCondition(text, parts) })
   }
 
-  #findLoopEnvironment(output: OutputType): Environment {
-    const known = this.#loopEnvironments.get(output)
+  #findLoopParts(output: OutputType): LoopParts {
+    const known = this.#loops.get(output)
     if (known !== undefined) return known
-    const created = createLoopEnvironment(output)
-    this.#loopEnvironments.set(output, created)
+    const created = { environment: createLoopEnvironment(output), compiled: new Map() }
+    this.#loops.set(output, created)
     return created
   }
 
   #readCondition(text: string, path: string): Condition | undefined {
     this.#environment ??= createEnvironment(this.#parts)
-    const environment = this.#environment
-    return this.#compile(text, path, () =>
-      compileCondition(text, this.#parts.names, { environment, time: this.#time }),
-    )
+    const parts = { environment: this.#environment, time: this.#time }
+    return this.#compile(text, {
+      path,
+      compiled: this.#conditions,
+      compile: () => compileCondition(text, this.#names, parts),
+    })
   }
 
-  #compile<T>(text: string, path: string, compile: () => T): T | undefined {
+  /** Compiles an expression unless an equal one is compiled; adds its problem. */
+  #compile<T>(
+    text: string,
+    {
+      path,
+      compiled,
+      compile,
+    }: { readonly path: string; readonly compiled: Compiled<T>; readonly compile: () => T },
+  ): T | undefined {
     this.#length += text.length
     if (this.#length > MAX_TOTAL_LENGTH) {
       const message = `All conditions together must have at most ${MAX_TOTAL_LENGTH} characters`
       this.#parts.refusals.add('BAD_REQUEST', path, () => message)
       return undefined
     }
-    try {
-      return compile()
-    } catch (error) {
-      this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
-      return undefined
-    }
+    const result = compiled.get(text) ?? tryCompile(compile)
+    compiled.set(text, result)
+    if ('value' in result) return result.value
+    const { error } = result
+    this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
+    return undefined
+  }
+}
+
+function tryCompile<T>(compile: () => T): CompileResult<T> {
+  try {
+    return { value: compile() }
+  } catch (error) {
+    return { error }
   }
 }
 
@@ -207,7 +241,7 @@ function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
  */
 function compileCondition(
   text: string,
-  names: readonly string[],
+  names: ReadonlySet<string>,
   { environment, time }: ExpressionParts,
 ): Condition {
   const reader = new Reader(names)
@@ -238,7 +272,7 @@ function compileLoopCondition(
   text: string,
   { environment, time }: ExpressionParts,
 ): NonNullable<LoopPlan['until']> {
-  const reader = new Reader([], LOOP_VARIABLES)
+  const reader = new Reader(new Set(), LOOP_VARIABLES)
   const parsed = parseCondition(text, reader, environment)
   return {
     text,
@@ -269,13 +303,13 @@ class Reader {
   readonly inputs = new Set<string>()
   /** Inputs that the expression may lack. */
   readonly optional = new Set<string>()
-  readonly #names: readonly string[]
+  readonly #names: ReadonlySet<string>
   /** Variables that can have any value. */
   readonly #values: readonly string[]
   /** Name of the item in the current iteration. */
   #item: string | undefined
 
-  constructor(names: readonly string[], values: readonly string[] = []) {
+  constructor(names: ReadonlySet<string>, values: readonly string[] = []) {
     this.#names = names
     this.#values = values
   }
@@ -340,7 +374,7 @@ class Reader {
       return
     }
     if (base.args === 'inputs') this.inputs.add(name)
-    else if (this.#names.includes(name)) this.outputs.add(name)
+    else if (this.#names.has(name)) this.outputs.add(name)
     else throw new UnknownTaskError(name, this.#names)
   }
 
@@ -405,9 +439,9 @@ class Reader {
 class UnknownTaskError extends TypeError {
   readonly explain: () => string
 
-  constructor(name: string, names: readonly string[]) {
+  constructor(name: string, names: ReadonlySet<string>) {
     super('it reads an unknown task')
-    this.explain = () => unknownName('task', name, names)
+    this.explain = () => unknownName('task', name, [...names])
   }
 }
 

@@ -46,9 +46,7 @@ function build(request: RequestedRun): Ensemble {
 /** Returns the code of a refused request and its problems as `path: message`. */
 function problemsOf(request: RequestedRun): readonly string[] {
   try {
-    const built = build(request)
-    const originals = ensembles.buildOriginals(team, request)
-    assertRequiredReviews(team, request, { built, originals })
+    assertRequiredReviews(team, request, ensembles.buildRequest({ ensemble: team.name, request }))
   } catch (error) {
     const { code, message, details = {} } = error as TuttiError
     const problems: unknown = details['problems']

@@ -4,7 +4,7 @@ import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/e
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
+import { buildEnsemble, buildRequest } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
@@ -41,9 +41,7 @@ function build(request: RequestedRun, template: Ensemble = team): Ensemble {
 }
 
 function check(request: RequestedRun, template: Ensemble): void {
-  const built = build(request, template)
-  const originals = buildOriginalTasks(template, request, catalogs)
-  assertRequiredReviews(template, request, { built, originals })
+  assertRequiredReviews(template, request, buildRequest(template, request, catalogs))
 }
 
 type Tasks = NonNullable<RequestedRun['tasks']>

@@ -5,7 +5,7 @@ import { findSubEnsemble, namedInputs, taskVariables } from '@tutti/ensemble/int
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
+import { buildEnsemble, buildRequest } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
@@ -55,9 +55,7 @@ type Tasks = NonNullable<RequestedRun['tasks']>
 /** Returns the problems of a request as `path: message`. */
 function textsOf(request: RequestedRun, template: Ensemble = team): readonly string[] {
   try {
-    const built = build(request, template)
-    const originals = buildOriginalTasks(template, request, catalogs)
-    assertRequiredReviews(template, request, { built, originals })
+    assertRequiredReviews(template, request, buildRequest(template, request, catalogs))
   } catch (error) {
     const problems: unknown = (error as TuttiError).details?.['problems']
     return Array.isArray(problems) ? problems.map(({ path, message }) => `${path}: ${message}`) : []

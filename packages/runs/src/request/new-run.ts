@@ -154,12 +154,10 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...findThreadProblems(submitted),
     ...findHistoryProblems(submitted.history),
   ])
-  const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
+  const parts = ensembles.buildRequest({ ensemble: template.name, ...field('request', request) })
+  const ensemble = parts.built
   assertClientTools(ensemble, submitted.clientTools)
-  if (reviews?.allowOverride !== true) {
-    const originals = ensembles.buildOriginals(template, request ?? {})
-    assertRequiredReviews(template, request ?? {}, { built: ensemble, originals })
-  }
+  if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, parts)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   const isOther = submitted.tasks !== undefined || submitted.taskOverrides === undefined
   // An override can remove the variable of an input.

@@ -4,7 +4,7 @@
  * RUNS-T7 The name of another task of the request cannot begin with the name of a task that adds tasks and `/`, because the added
  *    tasks have such names.
  */
-import { findCycle, findSwitchProblems } from '@tutti/ensemble/internal'
+import { findCycle, findSwitchProblems, listNamesAbove } from '@tutti/ensemble/internal'
 import { shortText } from '@tutti/protocol/internal'
 
 import type { Conditional } from './conditions.ts'
@@ -104,11 +104,11 @@ export function refuseAddedTasks(
   bodies: readonly TaskDefinitionBody[],
   { names, refusals }: { readonly names: readonly string[]; readonly refusals: Refusals },
 ): void {
-  const parents = names.filter((_, index) => isAdding(bodies[index]))
-  if (parents.length === 0) return
-  for (const [index, { name }] of bodies.entries()) {
-    const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
-    if (name === undefined || parent === undefined) continue
+  const parents = new Set(names.filter((_, index) => isAdding(bodies[index])))
+  if (parents.size === 0) return
+  for (const [index, { name = '' }] of bodies.entries()) {
+    const parent = listNamesAbove(name).find((one) => parents.has(one))
+    if (parent === undefined) continue
     refusals.add(
       'BAD_REQUEST',
       `/tasks/${index}/name`,

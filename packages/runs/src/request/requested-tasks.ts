@@ -68,15 +68,15 @@ export function buildRequestedTasks(
   { catalogs, refusals, workflow, captureMode }: RequestedTaskParts,
 ): RequestedTasks {
   const names = chooseNames(bodies, refusals)
-  const known = new Set(names)
+  const byName = new Map(names.map((name, index) => [name, bodies[index]]))
   const find = (wanted: string): string | undefined => {
-    if (known.has(wanted)) return wanted
+    if (byName.has(wanted)) return wanted
     return /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
   }
   const lookup = {
     names,
     find,
-    schemaOf: (name: string) => findOutputSchema(bodies[names.indexOf(name)], catalogs),
+    schemaOf: (name: string) => findOutputSchema(byName.get(name), catalogs),
     refusals,
   }
   const references: GraphReference[] = []
@@ -291,9 +291,10 @@ function readWait(
 function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
   const names: string[] = []
   const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
+  const numbers = new Map<string, number>()
   const seen = new Set<string>()
   for (const [index, { name: given, ensemble, description = '' }] of bodies.entries()) {
-    const name = given ?? chooseFreeName(ensemble ?? task({ description }).name, taken)
+    const name = given ?? chooseFreeName(ensemble ?? task({ description }).name, { taken, numbers })
     if (given !== undefined && seen.has(name)) {
       const text = (): string => `Two tasks are named '${shortText(name)}'`
       refusals.add('BAD_REQUEST', `/tasks/${index}/name`, text)
@@ -305,18 +306,24 @@ function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals):
   return names
 }
 
-function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
-  let free = name
-  for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`
-  return free
+/** @param parts names that are taken, and the number after the last one of each name, which is changed. */
+function chooseFreeName(
+  name: string,
+  { taken, numbers }: { readonly taken: ReadonlySet<string>; readonly numbers: Map<string, number> },
+): string {
+  if (!taken.has(name)) return name
+  let number = numbers.get(name) ?? 2
+  while (taken.has(`${name}-${number}`)) number += 1
+  numbers.set(name, number + 1)
+  return `${name}-${number}`
 }
 
 /** Makes the roles of tasks unique by appending the task name (RUNS-T4). */
 export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
-  const roles = tasks.map(toWorkerRole)
+  const byRole = Map.groupBy(tasks, toWorkerRole)
   return tasks.map((one) => {
     const { role } = one.agent
-    const isUnique = roles.indexOf(role) === roles.lastIndexOf(role)
+    const isUnique = (byRole.get(role)?.length ?? 0) < 2
     if (isUnique || one.handler !== undefined || one.agent.handoffs !== undefined) return one
     return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
   })

@@ -2,7 +2,7 @@ import { ensemble, task, type Ensemble, type EnsembleDefinition } from '@tutti/e
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
+import { buildEnsemble, buildRequest } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
@@ -25,10 +25,9 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
 /** Returns the refused paths of a request; empty when it is accepted. */
 function refused(request: RequestedRun, template: Ensemble = team()): readonly string[] {
   const catalogs = { tools: undefined, models: undefined, ensembles: new Map() }
-  const built = buildEnsemble(template, request, catalogs)
-  const originals = buildOriginalTasks(template, request, catalogs)
+  const parts = buildRequest(template, request, catalogs)
   try {
-    assertRequiredReviews(template, request, { built, originals })
+    assertRequiredReviews(template, request, parts)
     return []
   } catch (error) {
     const { code, details = {} } = error as TuttiError

@@ -20,14 +20,9 @@ import { locateOverride, overridePath, type NestedEnsemble } from './override-ta
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
+import type { BuiltRequest } from './build-ensemble.ts'
 import type { RequestedRun } from '../domain/run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol/internal'
-
-/** The ensemble of a request, and its tasks before the overrides. */
-export interface BuiltRequest {
-  readonly built: Pick<Ensemble, 'tasks' | 'plan'>
-  readonly originals: readonly Task[]
-}
 
 /**
  * Checks that a request respects the reviews of the operator.

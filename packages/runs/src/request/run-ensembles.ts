@@ -1,6 +1,6 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
-import { ensemble as defineEnsemble, type Ensemble, type Task } from '@tutti/ensemble'
+import { ensemble as defineEnsemble, type Ensemble } from '@tutti/ensemble'
 import {
   assertModels,
   describeCode,
@@ -10,10 +10,10 @@ import {
 import { unknownName } from '@tutti/protocol/internal'
 
 import { toWholeCode } from '../domain/claim-key.ts'
-import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
+import { buildRequest, type BuiltRequest } from './build-ensemble.ts'
 
 import type { Catalogs } from './catalog-names.ts'
-import type { RequestedRun, RunRecord } from '../domain/run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {
@@ -106,17 +106,17 @@ export class RunEnsembles {
   /**
    * Builds the ensemble of a run: the registered one with what the run requested. Every process builds the same.
    *
-   * @throws {TuttiError} CONFIG_INVALID when the ensemble is no longer registered, and as `buildEnsemble`.
+   * @throws {TuttiError} CONFIG_INVALID when the ensemble is no longer registered, and as `buildRequest`.
    */
-  build({ ensemble, request = {} }: Pick<RunRecord, 'ensemble' | 'request'>): Ensemble {
-    const template = this.#byName.get(ensemble)
-    if (template !== undefined) return buildEnsemble(template, request, this.#catalogs)
-    throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is no longer registered`)
+  build(run: Pick<RunRecord, 'ensemble' | 'request'>): Ensemble {
+    return this.buildRequest(run).built
   }
 
-  /** Returns the tasks of a valid request before its overrides. */
-  buildOriginals(template: Ensemble, request: RequestedRun): readonly Task[] {
-    return buildOriginalTasks(template, request, this.#catalogs)
+  /** Builds the ensemble of a run, with its tasks before the overrides. @throws as {@link build}. */
+  buildRequest({ ensemble, request = {} }: Pick<RunRecord, 'ensemble' | 'request'>): BuiltRequest {
+    const template = this.#byName.get(ensemble)
+    if (template !== undefined) return buildRequest(template, request, this.#catalogs)
+    throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is no longer registered`)
   }
 }
 
