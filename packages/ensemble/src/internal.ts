@@ -41,7 +41,7 @@ export {
   toWorkerRole,
 } from './definition/task.ts'
 export { findCycle, findSwitchProblems, MANAGER } from './definition/plan.ts'
-export { listNamesAbove } from './definition/check-growth.ts'
+export { countWhere, PrefixIndex } from './definition/prefix-index.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,
   findDefaultsProblems,

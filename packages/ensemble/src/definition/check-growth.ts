@@ -7,6 +7,7 @@
  */
 import { mayBeList } from './output-shape.ts'
 import { DEFAULT_MAX_ITEMS } from './map-settings.ts'
+import { PrefixIndex } from './prefix-index.ts'
 import { findSubEnsemble, listSubEnsembles } from './sub-ensemble.ts'
 import { listParts, type Task } from './task.ts'
 
@@ -25,21 +26,16 @@ export function findGrowthProblems(definition: EnsembleDefinition): readonly str
 
 /** Returns a problem for each task with a name that a task added by another one can have. */
 function findNameProblems(tasks: readonly Task[]): readonly string[] {
-  const adding = new Set(
+  const adding = new PrefixIndex(
     tasks
       .filter((task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined)
-      .map(({ name }) => name),
+      .map(({ name }) => [`${name}/`, name]),
   )
   return tasks.flatMap(({ name }) =>
-    listNamesAbove(name)
-      .filter((above) => adding.has(above))
-      .map((above) => `task "${name}": tasks that "${above}" adds have such names`),
+    [...adding.find(name)].map(
+      (other) => `task "${name}": tasks that "${other}" adds have such names`,
+    ),
   )
-}
-
-/** Returns the names whose tasks can add one with this name: its beginnings that `/` follows, the shortest first. */
-export function listNamesAbove(name: string): readonly string[] {
-  return [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))
 }
 
 /** Returns the problems of the list that a task maps, if an earlier task has it. */

@@ -100,14 +100,14 @@ function buildTasks(
   const madeNames = new Set(made.map(({ name }) => name))
   const missing = tasks.flatMap(({ description = '' }, index) => {
     const name = names[index] ?? ''
-    return madeNames.has(name) ? [] : [{ name, description }]
+    if (madeNames.has(name)) return []
+    return [{ start: `${name.toLowerCase()}/`, description: description.toLowerCase() }]
   })
   const isRefused = (key: string): boolean => {
     const wanted = key.toLowerCase()
     return missing.some(
-      ({ name, description }) =>
-        `${wanted}/`.startsWith(`${name.toLowerCase()}/`) ||
-        description.toLowerCase().startsWith(wanted),
+      ({ start, description }) =>
+        `${wanted}/`.startsWith(start) || description.startsWith(wanted),
     )
   }
   return { own: made, isRefused }

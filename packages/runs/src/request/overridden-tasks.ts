@@ -67,9 +67,9 @@ function groupOverrides(
   const root = createNode()
   for (const [key, body] of Object.entries(overrides)) {
     const found = locateOverride(tasks, key)
-    if (typeof found === 'string') {
+    if (typeof found === 'function') {
       if (isRefused?.(key) !== true) {
-        refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), () => found)
+        refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), found)
       }
       continue
     }

@@ -19,10 +19,11 @@ export function findUnknownItems(
 ): readonly Problem[] {
   return Object.keys(overrides).flatMap((key) => {
     const target = locateOverride(tasks, key)
-    if (typeof target === 'string') return []
+    if (typeof target === 'function') return []
     const [first, second] = target.steps
+    if (second?.kind !== 'item') return []
     const plan = tasks.find(({ name }) => name === first?.name)?.forEach
-    if (plan?.isInput !== true || second?.kind !== 'item') return []
+    if (plan?.isInput !== true) return []
     const items = parseJsonList(inputs[plan.over])
     // The input is reported by its own check.
     if (items === undefined) return []

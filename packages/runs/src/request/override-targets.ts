@@ -9,7 +9,8 @@
  *    `loop`. Tasks that code adds, or that agents delegate, are not known before the run, so no key matches them.
  */
 import type { Task } from '@tutti/ensemble'
-import { findSubEnsemble, listWorkingTasks } from '@tutti/ensemble/internal'
+import { cachePerObject } from '@tutti/core/internal'
+import { countWhere, findSubEnsemble, listWorkingTasks, PrefixIndex } from '@tutti/ensemble/internal'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 /** A step from the plan to a task: the name of a task, or the key of an item. */
@@ -34,20 +35,59 @@ export interface OverrideTarget {
 /** A task that keys can match. */
 export type NamedTask = Pick<Task, 'name' | 'description'>
 
+/** Describes why a key means no task. Only reported problems are described: that costs a search for similar names. */
+export type Unmatched = () => string
+
+/** Tasks by what a key can match. */
+interface TaskIndex {
+  readonly byName: ReadonlyMap<string, readonly Task[]>
+  /** By their names in lower case. */
+  readonly bySimilarName: ReadonlyMap<string, readonly Task[]>
+  /** The tasks that add tasks, by the start of the names of these. */
+  readonly adding: PrefixIndex<Task>
+  /** The same in lower case. */
+  readonly similarAdding: PrefixIndex<Task>
+  /** The descriptions by the authors in lower case and in their order, with the positions of their tasks. */
+  readonly described: readonly { readonly text: string; readonly position: number }[]
+}
+
+/** Returns the index of tasks, made once: a request can have as many overrides as tasks. */
+const indexTasks = cachePerObject((tasks: readonly Task[]): TaskIndex => {
+  const adding = tasks.filter(
+    (task) => task.forEach !== undefined || typeof task.handler === 'function',
+  )
+  return {
+    byName: Map.groupBy(tasks, ({ name }) => name),
+    bySimilarName: Map.groupBy(tasks, ({ name }) => name.toLowerCase()),
+    adding: new PrefixIndex(adding.map((task) => [`${task.name}/`, task])),
+    similarAdding: new PrefixIndex(adding.map((task) => [`${task.name.toLowerCase()}/`, task])),
+    described: tasks
+      .map((task, position) => ({ text: toAuthoredText(task).toLowerCase(), position }))
+      .toSorted((one, other) => (one.text < other.text ? -1 : 1)),
+  }
+})
+
 /** Returns the task that a key means, or the reason why it means none. */
-export function locateOverride(tasks: readonly Task[], key: string): OverrideTarget | string {
+export function locateOverride(tasks: readonly Task[], key: string): OverrideTarget | Unmatched {
   const named = locateByName(tasks, key, undefined)
   if (named !== undefined) return named
-  const wanted = key.toLowerCase()
-  const described =
-    wanted.trim() === ''
-      ? []
-      : tasks.filter((task) => toAuthoredText(task).toLowerCase().startsWith(wanted))
-  return described.length === 0 ? describeUnmatched(tasks, key) : chooseOne(described, key, {})
+  const described = key.trim() === '' ? [] : findDescribed(tasks, key.toLowerCase())
+  return described.length === 0
+    ? () => describeUnmatched(tasks, key)
+    : chooseOne(described, key, {})
+}
+
+/** Returns the tasks whose descriptions begin with a text in lower case, in their order. */
+function findDescribed(tasks: readonly Task[], wanted: string): readonly Task[] {
+  const { described } = indexTasks(tasks)
+  const from = countWhere(described, ({ text }) => text < wanted)
+  const to = countWhere(described, ({ text }) => text < wanted || text.startsWith(wanted))
+  const positions = described.slice(from, to).map(({ position }) => position)
+  return positions.toSorted((one, other) => one - other).flatMap((at) => tasks[at] ?? [])
 }
 
 /** Returns the description by the author of a task, which a task with `forEach` or `loop` has for its items or rounds. */
-export function toAuthoredText(task: Task): string {
+function toAuthoredText(task: Task): string {
   return findWorkingTask(task).description
 }
 
@@ -61,51 +101,36 @@ function locateByName(
   tasks: readonly Task[],
   key: string,
   within: NestedEnsemble | undefined,
-): OverrideTarget | string | undefined {
+): OverrideTarget | Unmatched | undefined {
   const parts = within === undefined ? {} : { within }
-  const exact = tasks.filter(({ name }) => name === key)
-  if (exact.length > 0) return chooseOne(exact, key, parts)
+  const { byName, bySimilarName, adding, similarAdding } = indexTasks(tasks)
   const wanted = key.toLowerCase()
-  const similar = tasks.filter(({ name }) => name.toLowerCase() === wanted)
-  if (similar.length > 0) return chooseOne(similar, key, parts)
-  const adding = findAdding(tasks, key)
-  if (adding === undefined) return undefined
-  const below = locateBelow(adding, key.slice(adding.name.length + 1), parts)
-  if (typeof below === 'string') return below
-  return { ...below, steps: [{ kind: 'task', name: adding.name }, ...below.steps] }
-}
-
-/** Returns the task with the longest name that begins the key and that adds tasks. */
-function findAdding(tasks: readonly Task[], key: string): Task | undefined {
-  const adding = tasks.filter(
-    (task) => task.forEach !== undefined || typeof task.handler === 'function',
-  )
-  const isParent = (text: string, start: string): boolean => text.startsWith(`${start}/`)
-  const exact = adding.filter(({ name }) => isParent(key, name))
-  const wanted = key.toLowerCase()
-  const found =
-    exact.length > 0 ? exact : adding.filter(({ name }) => isParent(wanted, name.toLowerCase()))
-  return found.reduce<Task | undefined>(
-    (longest, task) => (task.name.length > (longest?.name.length ?? -1) ? task : longest),
-    undefined,
-  )
+  const found = byName.get(key) ?? bySimilarName.get(wanted)
+  if (found !== undefined) return chooseOne(found, key, parts)
+  const [parent = [...similarAdding.find(wanted)][0]] = adding.find(key)
+  if (parent === undefined) return undefined
+  const below = locateBelow(parent, key.slice(parent.name.length + 1), parts)
+  if (typeof below === 'function') return below
+  return { ...below, steps: [{ kind: 'task', name: parent.name }, ...below.steps] }
 }
 
 function locateBelow(
   task: Task,
   rest: string,
   parts: Pick<OverrideTarget, 'within'>,
-): OverrideTarget | string {
+): OverrideTarget | Unmatched {
   const { forEach } = task
   const nested = findSubEnsemble(findWorkingTask(task))?.definition
   if (forEach === undefined) {
     if (nested === undefined && task.loop !== undefined) {
-      return `The rounds of task '${shortText(task.name)}' cannot be changed one by one: '${shortText(rest)}'`
+      return () =>
+        `The rounds of task '${shortText(task.name)}' cannot be changed one by one: '${shortText(rest)}'`
     }
     if (nested === undefined) {
-      return `The code of task '${shortText(task.name)}' adds its tasks, which an override cannot change: '${shortText(rest)}'`
+      return () =>
+        `The code of task '${shortText(task.name)}' adds its tasks, which an override cannot change: '${shortText(rest)}'`
     }
-    return locateByName(nested.tasks, rest, nested) ?? describeUnmatched(nested.tasks, rest)
+    return locateByName(nested.tasks, rest, nested) ?? (() => describeUnmatched(nested.tasks, rest))
   }
   const ofItems = nested && locateByName(nested.tasks, rest, nested)
   if (typeof ofItems === 'object') return ofItems
@@ -137,12 +162,13 @@ function chooseOne(
   [task, ...others]: readonly Task[],
   key: string,
   parts: Pick<OverrideTarget, 'within'>,
-): OverrideTarget | string {
+): OverrideTarget | Unmatched {
   if (task !== undefined && others.length === 0) {
     return { ...parts, steps: [{ kind: 'task', name: task.name }], task }
   }
-  const names = [task, ...others].flatMap((one) => one?.name ?? [])
-  return `'${shortText(key)}' matches several tasks: [${shortList(names)}]. Use an exact name`
+  const names = (): readonly string[] => [task, ...others].flatMap((one) => one?.name ?? [])
+  return () =>
+    `'${shortText(key)}' matches several tasks: [${shortList(names())}]. Use an exact name`
 }
 
 function describeUnmatched(tasks: readonly NamedTask[], key: string): string {

@@ -4,7 +4,7 @@
  * RUNS-T7 The name of another task of the request cannot begin with the name of a task that adds tasks and `/`, because the added
  *    tasks have such names.
  */
-import { findCycle, findSwitchProblems, listNamesAbove } from '@tutti/ensemble/internal'
+import { findCycle, findSwitchProblems, PrefixIndex } from '@tutti/ensemble/internal'
 import { shortText } from '@tutti/protocol/internal'
 
 import type { Conditional } from './conditions.ts'
@@ -104,10 +104,13 @@ export function refuseAddedTasks(
   bodies: readonly TaskDefinitionBody[],
   { names, refusals }: { readonly names: readonly string[]; readonly refusals: Refusals },
 ): void {
-  const parents = new Set(names.filter((_, index) => isAdding(bodies[index])))
-  if (parents.size === 0) return
+  const parents = new PrefixIndex(
+    names
+      .filter((_, index) => isAdding(bodies[index]))
+      .map((name): readonly [string, string] => [`${name}/`, name]),
+  )
   for (const [index, { name = '' }] of bodies.entries()) {
-    const parent = listNamesAbove(name).find((one) => parents.has(one))
+    const [parent] = parents.find(name)
     if (parent === undefined) continue
     refusals.add(
       'BAD_REQUEST',

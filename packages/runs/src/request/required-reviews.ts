@@ -129,7 +129,7 @@ function listChanges(
   })
   const overridden = Object.entries(taskOverrides).flatMap(([key, { review, beforeReview }]) => {
     const target = locateOverride(originals, key)
-    if (typeof target === 'string') return []
+    if (typeof target === 'function') return []
     const { task, within } = target
     // A task of the request has the reviews of its caller, but its sub-ensemble those of the operator.
     const isOwn = tasks !== undefined && within === undefined
