@@ -179,7 +179,12 @@ it('[RUNS-L19] The load, the metrics, the builds and the quota of an actor read 
   const reads = counts
     .flatMap(({ plan }) => plan.split('; '))
     .filter((step) => / runs\b/.test(step))
-  expect(new Set(reads)).toEqual(new Set(['SEARCH runs USING INDEX runs_by_state (state=?)']))
+  expect(new Set(reads)).toEqual(
+    new Set([
+      'SEARCH runs USING INDEX runs_by_state (state=?)',
+      'SEARCH runs USING COVERING INDEX runs_by_state (state=?)',
+    ]),
+  )
   expect(counts.filter(({ plan }) => plan.includes('reviews'))).toEqual([])
 })
 
@@ -206,6 +211,19 @@ it('[RUNS-L19] An event for one run reads the waits of this run only', async () 
     'SEARCH waits USING INTEGER PRIMARY KEY (rowid=?)',
     'SEARCH waits USING INDEX waits_by_address (address=?)',
     'SEARCH waits USING INDEX sqlite_autoindex_waits_1 (run=?)',
+  ])
+})
+
+it('[RUNS-L19] A search for stranded runs reads one due run of each claim key, and those that are stranded', async () => {
+  const query = { codes: { band: 'code-1' }, limit: 9, includesHeld: false }
+  const plans = await plansOf((storage) => storage.builds.findStranded(query))
+  const plan = plans.find(({ sql }) => sql.includes('RECURSIVE'))?.plan ?? ''
+  const reads = plan.split('; ').filter((step) => / runs\b|ORDER BY/.test(step))
+  expect(reads).toEqual([
+    // A scan that ends at the first run.
+    'SCAN runs USING INDEX runs_by_code',
+    'SEARCH runs USING INDEX runs_by_code (<expr>>?)',
+    'SEARCH runs USING INDEX runs_by_code (<expr>=? AND due_at>? AND due_at<?)',
   ])
 })
 

@@ -181,8 +181,8 @@ export class SqliteRunQueue implements RunQueue {
   async load(): Promise<QueueLoad> {
     return toQueueLoad(
       this.#parts.statements.run(
-        `SELECT ${KIND} AS kind, count(*) AS count FROM runs
-         WHERE state IN ('owned', 'ready') GROUP BY kind
+        `SELECT ${KIND} AS kind, count(*) AS count FROM runs WHERE state = 'owned' GROUP BY kind
+         UNION ALL SELECT 'ready', count(*) FROM runs WHERE state = 'ready'
          UNION ALL SELECT 'parked', coalesce(sum(amount), 0) FROM parked_totals`,
       ),
     )

@@ -6,6 +6,7 @@ import {
   SQLITE_FAIRNESS_KEY,
   SQLITE_LEVEL,
   SQLITE_NEW_AND_READY,
+  SQLITE_WAITS_FOR_CODE,
 } from './claim-key-sql.ts'
 import { addOne, parkedLike, reviewsLike, subtractOne, unfinishedOf } from './totals-sql.ts'
 
@@ -118,6 +119,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     WHERE ${SQLITE_NEW_AND_READY};
   CREATE INDEX runs_to_expire ON runs (start_by)
     WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
+  CREATE INDEX runs_by_code ON runs (${SQLITE_CLAIM_KEY}, due_at) WHERE ${SQLITE_WAITS_FOR_CODE};
   CREATE INDEX runs_waiting_for_build ON runs (${SQLITE_CLAIM_KEY}) WHERE status = 'WAITING_FOR_BUILD';
   CREATE INDEX runs_of_actor ON runs (actor, created_at)
     WHERE actor IS NOT NULL AND state <> 'ended';

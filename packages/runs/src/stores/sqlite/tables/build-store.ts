@@ -17,7 +17,7 @@ import {
   readStranded,
   STRANDED_COLUMNS,
 } from '../../shared/tables/build-store.ts'
-import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
+import { SQLITE_CLAIM_KEY, SQLITE_WAITS_FOR_CODE } from '../schema/claim-key-sql.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 
 import type { StoredRow } from '../../shared/column-reader.ts'
@@ -32,6 +32,25 @@ const IS_KNOWN = `code IS NOT NULL AND ensemble = ANY($1::text[])`
 
 const BUILDS = `
   SELECT builds.*, coalesce(share, 100) AS share FROM builds LEFT JOIN build_shares USING (build)`
+
+const WAITING = `runs INDEXED BY runs_by_code WHERE ${SQLITE_WAITS_FOR_CODE}`
+
+/**
+ * The query of due stranded runs: one probe of the index for each claim key of a run that waits. `$1` are the keys of the
+ * caller, `$2` is the maximum number of runs.
+ */
+const STRANDED = `
+  WITH RECURSIVE found (claim_key) AS (
+    SELECT (SELECT ${SQLITE_CLAIM_KEY} FROM ${WAITING} ORDER BY ${SQLITE_CLAIM_KEY} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT ${SQLITE_CLAIM_KEY} FROM ${WAITING} AND ${SQLITE_CLAIM_KEY} > claim_key
+        ORDER BY ${SQLITE_CLAIM_KEY} LIMIT 1)
+      FROM found WHERE claim_key IS NOT NULL
+  )
+  SELECT ${STRANDED_COLUMNS} FROM found CROSS JOIN ${WAITING}
+    AND NOT (claim_key = ANY($1::text[])) AND ${SQLITE_CLAIM_KEY} = claim_key AND due_at <= $now
+    AND ensemble = ANY($1::text[])
+  LIMIT $2`
 
 const { texts } = sqliteDialect
 
@@ -65,16 +84,12 @@ export function sqliteBuildStore({
     },
     async findStranded({ codes, limit, includesHeld }) {
       const known = listClaimKeys(codes)
-      const due = statements.run(
-        `SELECT ${STRANDED_COLUMNS} FROM runs
-         WHERE (state = 'ready' OR (state = 'parked' AND due_at <= $now)) AND ${IS_KNOWN}
-           AND NOT (${SQLITE_CLAIM_KEY} = ANY($1::text[])) ORDER BY due_at, id LIMIT $2`,
-        [known, limit],
-      )
+      const due = statements.run(STRANDED, [known, limit])
+      // No order: it would read all held runs for each page.
       const held = statements.run(
         `SELECT ${STRANDED_COLUMNS} FROM runs INDEXED BY runs_waiting_for_build
          WHERE status = 'WAITING_FOR_BUILD' AND ${IS_KNOWN}
-           AND ${includesHeld ? 'true' : `${SQLITE_CLAIM_KEY} = ANY($1::text[])`} ORDER BY id LIMIT $2`,
+           AND ${includesHeld ? 'true' : `${SQLITE_CLAIM_KEY} = ANY($1::text[])`} LIMIT $2`,
         [known, limit],
       )
       return [...due, ...held].map((row) => readStranded(texts, row))
