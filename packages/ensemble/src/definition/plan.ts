@@ -19,8 +19,8 @@ export interface Plan {
    */
   readonly outputTask: string
   /**
-   * Tasks that can have the run's output, in their order: `outputTask`, and unless it is chosen those before it if conditions can
-   * skip it.
+   * Tasks that can have the run's output, in their order: `outputTask`, and the tasks before it if conditions can skip it and no
+   * definition chooses it.
    */
   readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */

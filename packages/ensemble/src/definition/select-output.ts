@@ -2,7 +2,7 @@
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Plan } from './plan.ts'
 
-/** Returns the ensemble with its output from other tasks. */
+/** Returns the ensemble with other tasks that can have its output. */
 export function selectOutput(
   { outputReader: _, ...ensemble }: ResolvedEnsemble,
   { outputTask, lastTasks }: Pick<Plan, 'outputTask' | 'lastTasks'>,

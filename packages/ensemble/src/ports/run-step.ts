@@ -236,7 +236,7 @@ export interface HandlerStepEnded extends TaskStepBase, OfHandlerStep {
   readonly error?: StepError
 }
 
-/** Records a failed try at a step of a handler, which another one follows. */
+/** Records a failed try at a step of a handler that is tried again. */
 export interface HandlerStepFailed extends TaskStepBase, OfHandlerStep {
   readonly kind: 'handler_step_failed'
   readonly error: StepError

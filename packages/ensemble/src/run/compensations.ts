@@ -32,7 +32,7 @@ import type { OperationFrame } from './operation-frame.ts'
 /** Maximum number of compensations of an attempt. */
 const MAX_COMPENSATIONS = 1_000
 
-/** Default time limit of a try, in milliseconds: a cancelled run ends. */
+/** Default time limit of a try, in milliseconds, so that a cancelled run ends. */
 const DEFAULT_TIMEOUT_MS = 60_000
 
 /** Maximum number of failed compensations that a message names. */

@@ -102,7 +102,7 @@ export class GroupedLines {
   }
 }
 
-/** Whether the last end of a task of the group was followed by a line with the counts. */
+/** Whether the counts were shown after the last task of the group ended. */
 function isCounted({ completed, failed }: TaskGroup): boolean {
   return completed + failed > 0 && (completed + failed) % COUNT_EVERY === 0
 }
