@@ -106,8 +106,7 @@ function buildTasks(
   const isRefused = (key: string): boolean => {
     const wanted = key.toLowerCase()
     return missing.some(
-      ({ start, description }) =>
-        `${wanted}/`.startsWith(start) || description.startsWith(wanted),
+      ({ start, description }) => `${wanted}/`.startsWith(start) || description.startsWith(wanted),
     )
   }
   return { own: made, isRefused }

@@ -84,7 +84,9 @@ it('[RUNS-CO2] A submission reports an invalid condition for each task that has 
 it('[RUNS-B1] A submission compiles equal schemas once', () => {
   const outputSchema = (): object => ({ type: 'object', properties: { a: { type: 'string' } } })
   const clone = vi.spyOn(globalThis, 'structuredClone')
-  submit({ tasks: listTasks(600, (at) => ({ description: `Do ${at}`, outputSchema: outputSchema() })) })
+  submit({
+    tasks: listTasks(600, (at) => ({ description: `Do ${at}`, outputSchema: outputSchema() })),
+  })
   expect(clone.mock.calls.filter(([value]) => 'properties' in Object(value))).toHaveLength(1)
 })
 

@@ -10,7 +10,12 @@
  */
 import type { Task } from '@tutti/ensemble'
 import { cachePerObject } from '@tutti/core/internal'
-import { countWhere, findSubEnsemble, listWorkingTasks, PrefixIndex } from '@tutti/ensemble/internal'
+import {
+  countWhere,
+  findSubEnsemble,
+  listWorkingTasks,
+  PrefixIndex,
+} from '@tutti/ensemble/internal'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 /** A step from the plan to a task: the name of a task, or the key of an item. */

@@ -309,7 +309,10 @@ function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals):
 /** @param parts names that are taken, and the number after the last one of each name, which is changed. */
 function chooseFreeName(
   name: string,
-  { taken, numbers }: { readonly taken: ReadonlySet<string>; readonly numbers: Map<string, number> },
+  {
+    taken,
+    numbers,
+  }: { readonly taken: ReadonlySet<string>; readonly numbers: Map<string, number> },
 ): string {
   if (!taken.has(name)) return name
   let number = numbers.get(name) ?? 2
