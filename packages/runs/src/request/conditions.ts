@@ -98,7 +98,7 @@ type CompileResult<T> = { readonly value: T } | { readonly error: unknown }
 /** Results of one environment by the text of the expression: the tasks of a large request often have equal ones. */
 type Compiled<T> = Map<string, CompileResult<T>>
 
-/** What the conditions of loops with one type of output share. */
+/** Shared parts for the conditions of loops with one type of output. */
 interface LoopParts {
   readonly environment: Environment
   readonly compiled: Compiled<NonNullable<LoopPlan['until']>>
