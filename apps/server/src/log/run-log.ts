@@ -71,7 +71,7 @@ function logActivity(logger: Logger, runs: Map<string, RunFields>, activity: Run
 
 const RELEASED = {
   ready: 'Run handed over',
-  parked: 'Run waiting for review',
+  parked: 'Run parked',
   lost: 'Run lost',
 } as const
 
