@@ -126,10 +126,10 @@ const MAX_FILES_WITH_STATUS = 14
 /** Further changes that give a paused run the status PAUSED. */
 const STATUS_CHANGES: Changes = {
   'packages/protocol/src/schemas/run-status.ts': [
-    ["  'WAITING_REVIEW',\n  'WAITING_FOR_BUILD',\n", "  'PAUSED',\n"],
+    ["  'WAITING',\n  'WAITING_FOR_BUILD',\n", "  'PAUSED',\n"],
   ],
   'packages/protocol/src/run-state/run-status.ts': [
-    ['  return waitsForReview(state)', "  if (state.paused !== undefined) return 'PAUSED'\n"],
+    ['  const open = state.reviews', "  if (state.paused !== undefined) return 'PAUSED'\n"],
   ],
   'packages/runs/src/log/changes.ts': [
     [

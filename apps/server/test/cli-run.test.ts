@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { createClient } from '@tutti/client'
+import { ensemble, task } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, type RunDetail } from '@tutti/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -42,7 +43,9 @@ async function findByTag(tag: string, { url } = band): Promise<RunDetail> {
 }
 
 beforeAll(async () => {
-  band = await openClientServer()
+  const payment = task({ name: 'payment', description: 'Wait', waitFor: { event: 'paid' } })
+  const shop = ensemble({ name: 'shop', tasks: [payment] })
+  band = await openClientServer({ more: [shop] })
   band.play()
 })
 
@@ -498,6 +501,18 @@ describe('a review without a terminal', () => {
     expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(6)
     await createClient({ baseUrl: band.url }).runs.cancel(runId)
     expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(5)
+  })
+})
+
+describe('a run that waits for an event', () => {
+  it('A run that waits for an event is followed with --no-review, and listed with its status', async () => {
+    await using run = start(['run', 'shop', '-t', 'shop=1', '--no-review'])
+    await run.until('deliver with: tutti deliver paid')
+    await expect.poll(async () => (await findByTag('shop')).status, POLL_OPTIONS).toBe('WAITING')
+    const { stdout } = await tutti(['runs', '--status', 'WAITING'])
+    expect(stdout).toMatch(/ WAITING +shop /)
+    expect((await tutti(['deliver', 'paid'])).code).toBe(0)
+    expect((await run.ended).code).toBe(0)
   })
 })
 

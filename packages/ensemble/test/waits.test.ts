@@ -92,6 +92,23 @@ describe('a wait for an event', () => {
     expect(await run.handle.deliver({ name: 'paid' })).toBe(false)
   })
 
+  it('The snapshot of a run that waits is WAITING_REVIEW while a caller can decide a review, and otherwise WAITING', async () => {
+    const run = startRecorded(
+      team(async ({ waitFor, sleep }) => {
+        await Promise.all([sleep(60_000), waitFor('paid'), waitFor('asked', { review: true })])
+      }),
+    )
+    await turns()
+    const { status, reviews } = run.handle.snapshot()
+    expect([status, reviews.length]).toEqual(['WAITING_REVIEW', 3])
+    await run.handle.deliver({ name: 'asked' })
+    await turns()
+    expect(run.handle.snapshot().status).toBe('WAITING')
+    run.handle.cancel({ mode: 'boundary' })
+    expect(run.handle.snapshot().status).toBe('CANCELLING')
+    expect((await run.handle.result).status).toBe('CANCELLED')
+  })
+
   it('[ENS-I1] A wait for any of several events ends with the first', async () => {
     const run = startRecorded(
       team(({ waitFor }) => waitFor({ any: ['paid', { name: 'refused', key: 'k' }] })),

@@ -7,6 +7,11 @@ export { MAX_TIME_MS } from './limits.ts'
 export { previewOf } from './problems/preview.ts'
 export { shortText } from './problems/short-text.ts'
 export { REVIEW_KINDS } from './schemas/review-kinds.ts'
-export { isTerminalRunStatus, RUN_STATUSES } from './schemas/run-status.ts'
+export {
+  isTerminalRunStatus,
+  isWaitingRunStatus,
+  RUN_STATUSES,
+  WAITING_RUN_STATUSES,
+} from './schemas/run-status.ts'
 export { isJsonObject } from './schema-node.ts'
 export { addTokens, type TokenTotals } from './usage-sum.ts'

@@ -257,6 +257,7 @@ export {
   CaptureMode,
   DirectiveAction,
   FinishReason,
+  isWaitingRunStatus,
   LifecycleState,
   CALLER_REVIEW_KINDS,
   PERSON_REVIEW_KINDS,
@@ -272,8 +273,10 @@ export {
   RunStatusList,
   TERMINAL_RUN_STATUSES,
   ToolOutcome,
+  toWaitingStatus,
   UNFINISHED_RUN_STATUS_LIST,
   UNFINISHED_RUN_STATUSES,
+  type WaitingRunStatus,
   Workflow,
 } from './schemas/enums.ts'
 export {

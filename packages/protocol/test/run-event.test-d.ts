@@ -75,6 +75,7 @@ it('RunStatus has its values', () => {
     | 'RUNNING'
     | 'CANCELLING'
     | 'WAITING_REVIEW'
+    | 'WAITING'
     | 'WAITING_FOR_BUILD'
     | 'COMPLETED'
     | 'FAILED'

@@ -220,7 +220,7 @@ it('[RUNS-S4] A cancel at a boundary ends a parked run that waits for an event',
   await service.start()
   await service.submit({ runId: 'run-1', inputs: { order: 'o-1' } })
   await until('the run is parked', async () => {
-    return (await service.get('run-1'))?.run.status === 'WAITING_REVIEW'
+    return (await service.get('run-1'))?.run.status === 'WAITING'
   })
   await service.send('run-1', { kind: 'cancel', mode: 'boundary' })
   await until('the run is cancelled', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { labelHold, labelListedRun, labelRun } from './labels.ts'
+import { labelHold, labelRun } from './labels.ts'
 
 type Open = Parameters<typeof labelHold>[0][number]
 
@@ -27,13 +27,9 @@ describe('labelHold', () => {
 
 describe('labelRun', () => {
   it('labelRun shows what a run waits for only while it waits', () => {
-    expect(labelRun('WAITING_REVIEW', labelHold([event])).word).toBe('Waits for event')
+    expect(labelRun('WAITING', labelHold([event])).word).toBe('Waits for event')
+    expect(labelRun('WAITING_REVIEW', labelHold([client, event])).word).toBe('Waits for client')
+    expect(labelRun('WAITING', undefined).word).toBe('Waiting')
     expect(labelRun('RUNNING', labelHold([event])).word).toBe('Running')
-  })
-
-  it('labelListedRun asks for a review only if one is open', () => {
-    expect(labelListedRun({ status: 'WAITING_REVIEW', openReviews: 0 }).word).toBe('Waiting')
-    expect(labelListedRun({ status: 'WAITING_REVIEW', openReviews: 1 }).word).toBe('Needs review')
-    expect(labelListedRun({ status: 'COMPLETED', openReviews: 0 }).word).toBe('Completed')
   })
 })

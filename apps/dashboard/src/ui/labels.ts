@@ -1,6 +1,8 @@
 /** Labels and marks of the states of runs, tasks, turns and calls. */
+import { isWaitingRunStatus } from '@tutti/protocol/internal'
+
 import type { MarkKind } from '../ui/show/mark.tsx'
-import type { LoggedRunEvent, RunStatus, RunSummary, TaskStatus } from '@tutti/protocol'
+import type { LoggedRunEvent, RunStatus, TaskStatus } from '@tutti/protocol'
 import type {
   AgentCallState,
   DelegationState,
@@ -27,6 +29,7 @@ export const RUN_STATUS: Readonly<Record<RunStatus, Shown>> = {
   RUNNING: { mark: 'live', word: 'Running' },
   CANCELLING: { mark: 'stopping', word: 'Cancelling' },
   WAITING_REVIEW: { mark: 'held', word: 'Needs review' },
+  WAITING: { mark: 'queued', word: 'Waiting' },
   WAITING_FOR_BUILD: { mark: 'held', word: 'Waits for build' },
   COMPLETED: { mark: 'done', word: 'Completed' },
   FAILED: { mark: 'failed', word: 'Failed' },
@@ -45,19 +48,10 @@ const TASK_STATUS: Readonly<Record<TaskStatus, Shown>> = {
 
 /** Returns the label of a run that waits; `hold` is what {@link labelHold} returns for its reviews. */
 export function labelRun(status: RunStatus, hold: Shown | undefined): Shown {
-  return status === 'WAITING_REVIEW' && hold !== undefined ? hold : RUN_STATUS[status]
-}
-
-/** Returns the label of a listed run, whose number of open reviews leaves out waits for events and times. */
-export function labelListedRun({
-  status,
-  openReviews,
-}: Pick<RunSummary, 'status' | 'openReviews'>): Shown {
-  return labelRun(status, openReviews === 0 ? WAITING : undefined)
+  return isWaitingRunStatus(status) && hold !== undefined ? hold : RUN_STATUS[status]
 }
 
 const NEEDS_REVIEW: Shown = RUN_STATUS.WAITING_REVIEW
-const WAITING: Shown = { mark: 'queued', word: 'Waiting' }
 const WAITS_FOR_CLIENT: Shown = { mark: 'held', word: 'Waits for client' }
 const WAITS_FOR_EVENT: Shown = { mark: 'queued', word: 'Waits for event' }
 const SLEEPING: Shown = { mark: 'queued', word: 'Sleeping' }

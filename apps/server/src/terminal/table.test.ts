@@ -58,6 +58,7 @@ it('The table shows the current task, open reviews, or the error of a run', () =
   }
   const head = ['run-1', 'RUNNING', 'trip', '1 min', '1m 05s', '1,234', '$0.0012', '1/3']
   expect(shown({})).toEqual([...head, 'write'])
+  expect(shown({ status: 'WAITING' })).toEqual(['run-1', 'WAITING', ...head.slice(2), 'write'])
   expect(shown({ openReviews: 1 }).at(-1)).toBe('1 open review')
   expect(shown({ openReviews: 2 }).at(-1)).toBe('2 open reviews')
   expect(shown({ status: 'ACCEPTED' })[4]).toBe('-')

@@ -247,6 +247,7 @@ export const TASK_STATUSES = {
   ACCEPTED: 'working',
   RUNNING: 'working',
   WAITING_REVIEW: 'input-required',
+  WAITING: 'working',
   WAITING_FOR_BUILD: 'working',
   CANCELLING: 'working',
   COMPLETED: 'completed',

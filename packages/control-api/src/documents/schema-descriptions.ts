@@ -1265,7 +1265,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunReviewBody.onTimeout': 'Action when no decision arrives in time.',
   'RunReviewBody.requiredRole': 'Role that the key of the reviewer must have.',
   RunStatus:
-    'Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.',
+    'Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that could continue waits, and a person or the caller can decide at least one open review. WAITING: every task that could continue waits, for external events or times only. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.',
   RunStatusList:
     'One status of a run, or several separated by commas, such as `RUNNING,WAITING_REVIEW`.',
   RunSummary: 'Run as listed.',

@@ -71,7 +71,7 @@ async function findTargets(
     return [{ runId, ensemble: run?.ensemble ?? '' }]
   }
   const page = await runs.list({
-    statuses: ['RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
+    statuses: ['RUNNING', 'WAITING_REVIEW', 'WAITING', 'CANCELLING'],
     limit: PAGE,
     offset: 0,
   })

@@ -20,6 +20,7 @@ export interface RunSnapshot {
     | 'RUNNING'
     | 'CANCELLING'
     | 'WAITING_REVIEW'
+    | 'WAITING'
     | 'COMPLETED'
     | 'FAILED'
     | 'CANCELLED'

@@ -15,6 +15,7 @@
  * ENS-E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
  */
 import type { TuttiError } from '@tutti/core'
+import { toWaitingStatus } from '@tutti/protocol/internal'
 
 import { replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
@@ -528,7 +529,10 @@ export class Run {
     const waits = reviews.length > 0 && this.#onlyWaits
     const cancelling = steering.cancelled === undefined ? undefined : 'CANCELLING'
     return {
-      status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
+      status:
+        this.#ended ??
+        cancelling ??
+        (waits ? toWaitingStatus(reviews.map(({ kind }) => kind)) : 'RUNNING'),
       tasks: this.#tasks.snapshots(),
       reviews,
       metrics: toRunMetrics(addUsage(this.#tasks.used())),

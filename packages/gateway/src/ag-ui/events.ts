@@ -142,11 +142,11 @@ export class AguiRun {
   #advance(event: LoggedRunEvent): { readonly made: AguiEvent[]; readonly ended?: RunEnded } {
     const group = this.#groups.take(event)
     const operations = this.#projection.take(event)
-    const { usage, isWaiting } = this.#projection
+    const { usage, waitingStatus } = this.#projection
     this.#usage.add(event)
     const isCounted = group !== undefined
     const made = operations.flatMap((operation) => [...this.#show(operation, isCounted)])
-    const delta = this.#state.take(event, { usage, isWaiting, group })
+    const delta = this.#state.take(event, { usage, waitingStatus, group })
     if (delta.length > 0) made.push({ type: 'STATE_DELTA', delta })
     const ended = operations.find((operation) => operation.type === 'ended')
     return { made, ...(ended === undefined ? {} : { ended }) }

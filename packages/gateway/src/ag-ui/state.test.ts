@@ -150,6 +150,14 @@ describe('the state of AG-UI', () => {
     })
   })
 
+  it('[GW-Y1] The state of AG-UI is WAITING while the run waits for events or times, and does not interrupt', () => {
+    const wait = { reviewId: 'r', kind: 'EVENT', timing: 'DURING_EXECUTION', requestedAt: AT }
+    const asked = { type: 'review_requested', ...wait, timeoutMs: 0 }
+    const events = follow([...START, ...many(30), ...added(30, [asked]).slice(0, 5)])
+    expect(stateAfter(events)).toMatchObject({ status: 'WAITING' })
+    expect(events.at(-1)).not.toMatchObject({ type: 'RUN_FINISHED' })
+  })
+
   it('[GW-Y8] [GW-GP4] The state of AG-UI has the call of a counted task when it is under review', () => {
     const asked = (reviewId: string) => ({
       type: 'review_requested',

@@ -3,7 +3,7 @@
  *
  * GW-Y1 The state has the key `tutti` with the status of the run, its tasks, its usage and its open reviews. Other keys
  *    are those of the client's state: they are returned unchanged, and agents do not get them. The status is
- *    WAITING_REVIEW where the run waits only for decisions (PROTO-W1).
+ *    WAITING_REVIEW or WAITING where the run waits (PROTO-W1).
  * GW-Y2 A stream has one snapshot before any other state, then deltas (JSON Patch). Applied in order, they give the
  *    state that a new snapshot would have.
  * GW-Y22 Counted tasks (GW-GP1) are in `groups`, as counts of their parent, not in `tasks`. The changes that they make are
@@ -12,7 +12,7 @@
  *    plan has tasks.
  */
 import { RunStateFold, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import type { RunUsage, TaskState } from '@tutti/protocol/internal'
+import type { RunUsage, TaskState, WaitingRunStatus } from '@tutti/protocol/internal'
 
 import type { GroupCounts, GroupNote, GroupProgress } from '../runs/group-progress.ts'
 import type { PatchOperation } from './wire.ts'
@@ -82,8 +82,8 @@ export type AguiRunIdentity = Pick<AguiRunState, 'runId' | 'ensemble'>
 /** Facts about the run after an event that other folds have. */
 export interface AguiEventFacts {
   readonly usage: RunUsage
-  /** Whether the run waits only for decisions. */
-  readonly isWaiting: boolean
+  /** Status of a run that waits; undefined for any other run. */
+  readonly waitingStatus: WaitingRunStatus | undefined
   /** Set if the event is about a counted task. */
   readonly group: GroupNote | undefined
 }
@@ -98,7 +98,7 @@ export class AguiStateFold {
   readonly #reviews = new ListedStates<AguiReviewState>('reviews', ({ reviewId }) => reviewId)
   #end: RunState['status'] | undefined
   #usage: RunUsage | undefined
-  #isWaiting = false
+  #waitingStatus: WaitingRunStatus | undefined
   /** Status and usage in the newest delta. */
   #sent: Pick<AguiRunState, 'status' | 'usage'> = { status: 'ACCEPTED', usage: { tokens: 0 } }
 
@@ -121,11 +121,11 @@ export class AguiStateFold {
   /** Takes the next event. Returns the operations of its delta; none if it has none. */
   take(
     event: LoggedRunEvent,
-    { usage, isWaiting, group }: AguiEventFacts,
+    { usage, waitingStatus, group }: AguiEventFacts,
   ): readonly PatchOperation[] {
     const isUsed = usage !== this.#usage && group === undefined
     this.#usage = usage
-    this.#isWaiting = isWaiting
+    this.#waitingStatus = waitingStatus
     if (STATE_EVENTS.has(event.type)) this.#fold(event)
     const status = this.#readStatus()
     const lists = [...this.#reviews.takeChanges(), ...this.#tasks.takeChanges()]
@@ -207,7 +207,7 @@ export class AguiStateFold {
     const { cancelMode, startedAt, epoch } = this.#run.facts
     if (cancelMode !== undefined) return 'CANCELLING'
     if (startedAt === undefined && epoch === undefined) return 'ACCEPTED'
-    return this.#isWaiting ? 'WAITING_REVIEW' : 'RUNNING'
+    return this.#waitingStatus ?? 'RUNNING'
   }
 
   /** Returns the operations for a changed status and usage. */

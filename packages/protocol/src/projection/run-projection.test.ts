@@ -267,6 +267,32 @@ describe('the calls and reviews of a projection', () => {
     expect(log.map(isWaitingAfter)).toEqual(waits)
   })
 
+  it('[PROTO-W1] The calls and reviews of a projection wait with the status of their most urgent review', () => {
+    const run = new RunProjection()
+    const statusAfter = (one: RunEvent) => {
+      run.take(one)
+      return [run.waitingStatus, run.isWaiting]
+    }
+    const wait = event('review_requested', { reviewId: 'wait', kind: 'EVENT' })
+    const question = event('review_requested', { reviewId: 'question', kind: 'QUESTION' })
+    const log = [
+      started,
+      event('task_started'),
+      wait,
+      question,
+      event('review_decided', { reviewId: 'question', decision: 'CONTINUE' }),
+      event('run_cancelling'),
+    ]
+    expect(log.map(statusAfter)).toEqual([
+      [undefined, false],
+      [undefined, false],
+      ['WAITING', false],
+      ['WAITING_REVIEW', true],
+      ['WAITING', false],
+      [undefined, false],
+    ])
+  })
+
   it('[PROTO-W2] The calls and reviews of a projection wait at the same events for a reader that joins late', () => {
     const log = [started, turn(), answered('', calls('a')), asked, decided]
     const waits = log.map((_, index) => {

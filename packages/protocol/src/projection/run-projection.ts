@@ -10,7 +10,7 @@
  * PROTO-T6 A run has one end, with one reason, from its `run_result`.
  * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
-import { CALLER_REVIEW_KINDS } from '../schemas/enums.ts'
+import { CALLER_REVIEW_KINDS, type WaitingRunStatus } from '../schemas/enums.ts'
 import { readRunOutput } from '../run-state/run-messages.ts'
 import type { DelegationState } from '../run-state/run-state.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
@@ -72,9 +72,14 @@ export class RunProjection {
     return this.#calls.reviews
   }
 
-  /** Whether the run waits only for decisions. */
+  /** Whether the run waits, and its caller can decide at least one open review. */
   get isWaiting(): boolean {
-    return this.#waits.isWaiting
+    return this.waitingStatus === 'WAITING_REVIEW'
+  }
+
+  /** Status of a run that waits; undefined for any other run. */
+  get waitingStatus(): WaitingRunStatus | undefined {
+    return this.#waits.status
   }
 
   /** Takes the next event. Returns its operations; none for most events. */

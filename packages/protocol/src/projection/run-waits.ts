@@ -1,15 +1,15 @@
 /**
- * No I/O: folds the events of a run into whether it waits only for decisions.
+ * No I/O: folds the events of a run into whether it waits, and whether for decisions.
  *
  * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: it has open reviews or delegations,
  *    which account for every call of its newest turn that has not ended. A delegated task runs from its delegation on. So a
- *    handler waits while the tasks that it added do, because the log does not show what else it does. At least one of
- *    the reviews is not an EVENT.
+ *    handler waits while the tasks that it added do, because the log does not show what else it does. It is
+ *    WAITING_REVIEW if a caller can decide one of the reviews, otherwise WAITING.
  * PROTO-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
  *
  * The cost of an event does not depend on the number of tasks, reviews and delegations.
  */
-import { CALLER_REVIEW_KINDS } from '../schemas/enums.ts'
+import { CALLER_REVIEW_KINDS, type WaitingRunStatus } from '../schemas/enums.ts'
 
 import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 
@@ -35,9 +35,10 @@ export class RunWaits {
   readonly #decidable = new Set<string>()
   #isEnding = false
 
-  /** Whether the run waits only for decisions. */
-  get isWaiting(): boolean {
-    return !this.#isEnding && this.#decidable.size > 0 && this.#busy.size === 0
+  /** Status of a run that waits; undefined for any other run. */
+  get status(): WaitingRunStatus | undefined {
+    if (this.#isEnding || this.#reviews.size === 0 || this.#busy.size > 0) return undefined
+    return this.#decidable.size > 0 ? 'WAITING_REVIEW' : 'WAITING'
   }
 
   /** Takes the next event. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
+import { CALLER_REVIEW_KINDS } from '../schemas/enums.ts'
 import type { RunEvent } from '../schemas/run-event.ts'
 import { runStateAfter } from './apply-run-event.ts'
 
@@ -101,4 +102,27 @@ describe('WAITING_REVIEW', () => {
     const working = [...startOfRun(), delegated, eventOf('delegation_completed')]
     expect(statusAfter(...working, gateOfWriter)).toBe('RUNNING')
   })
+})
+
+describe('WAITING', () => {
+  const wait = eventOf('review_requested', { kind: 'EVENT' })
+  const both = [...startOfRun(), eventOf('task_started', WRITER)]
+
+  it('WAITING is returned when every running task waits for events or times', () => {
+    expect(statusAfter(...startOfRun(), wait)).toBe('WAITING')
+    expect(statusAfter(...both, wait)).toBe('RUNNING')
+    expect(statusAfter(...startOfRun(), wait, eventOf('review_decided'))).toBe('RUNNING')
+    expect(statusAfter(...startOfRun(), wait, eventOf('run_cancelling'))).toBe('CANCELLING')
+  })
+
+  it.each(CALLER_REVIEW_KINDS)(
+    'WAITING is not returned while a review of the kind %s is open',
+    (kind) => {
+      const asked = eventOf('review_requested', { ...WRITER, reviewId: 'rev-2', kind })
+      expect(statusAfter(...both, wait, asked)).toBe('WAITING_REVIEW')
+      const decided = eventOf('review_decided', { reviewId: 'rev-2' })
+      const ended = eventOf('task_completed', WRITER)
+      expect(statusAfter(...both, wait, asked, decided, ended)).toBe('WAITING')
+    },
+  )
 })

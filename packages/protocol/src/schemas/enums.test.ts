@@ -18,6 +18,7 @@ describe('the enumerations of the wire', () => {
       'RUNNING',
       'CANCELLING',
       'WAITING_REVIEW',
+      'WAITING',
       'WAITING_FOR_BUILD',
       'COMPLETED',
       'FAILED',

@@ -2,11 +2,18 @@
 import Type from 'typebox'
 
 import { REVIEW_KINDS } from './review-kinds.ts'
-import { isTerminalRunStatus, RUN_STATUSES, TERMINAL_RUN_STATUSES } from './run-status.ts'
+import {
+  isTerminalRunStatus,
+  isWaitingRunStatus,
+  RUN_STATUSES,
+  TERMINAL_RUN_STATUSES,
+  type WaitingRunStatus,
+} from './run-status.ts'
 
 import type { Static } from '../static.ts'
 
-export { isTerminalRunStatus, TERMINAL_RUN_STATUSES }
+export { isTerminalRunStatus, isWaitingRunStatus, TERMINAL_RUN_STATUSES }
+export type { WaitingRunStatus }
 
 /** Order in which the tasks of a run execute. */
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
@@ -22,7 +29,8 @@ export type RunPriority = Static<typeof RunPriority>
 
 /**
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
- * could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.
+ * could continue waits, and a person or the caller can decide at least one open review. WAITING: every task that could
+ * continue waits, for external events or times only. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.
  */
 export const RunStatus = Type.Enum(RUN_STATUSES)
 export type RunStatus = Static<typeof RunStatus>
@@ -116,6 +124,11 @@ export const PERSON_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter
 export const CALLER_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter(
   (kind) => kind !== 'EVENT',
 )
+
+/** Returns the status of a run in which every task that could continue waits, from the kinds of its open reviews. */
+export function toWaitingStatus(kinds: readonly ReviewKind[]): WaitingRunStatus {
+  return kinds.some((kind) => CALLER_REVIEW_KINDS.includes(kind)) ? 'WAITING_REVIEW' : 'WAITING'
+}
 
 /** Action taken when a review times out. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])

@@ -800,12 +800,12 @@ describe('Execution of a run of the engine', () => {
     expect(execution.takesSlot).toBe(true)
     engine.run.waitInTool()
     await turns(8)
-    expect([marks, execution.takesSlot, left]).toEqual([['people'], false, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([['reviews'], false, 1])
     await clock.advance(10 * PARK_AFTER_MS)
     expect(end()).toBeUndefined()
     engine.run.work()
     await turns(8)
-    expect([marks, execution.takesSlot, left]).toEqual([['people', 'nothing'], true, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([['reviews', 'nothing'], true, 1])
   })
 
   it('[RUNS-X9] An Execution of a run of the engine is marked as waiting only when its review is durable', async () => {
@@ -818,7 +818,7 @@ describe('Execution of a run of the engine', () => {
     expect(marks).toEqual([])
     gate.resolve()
     await turns(8)
-    expect(marks).toEqual(['people'])
+    expect(marks).toEqual(['reviews'])
   })
 
   it('[RUNS-X9] An Execution of a run of the engine repeats a failed mark until it is stored', async () => {
@@ -834,7 +834,7 @@ describe('Execution of a run of the engine', () => {
     await turns(8)
     await clock.advance(1_000)
     await clock.advance(1_000)
-    expect(marks).toEqual(['people', 'people', 'people'])
+    expect(marks).toEqual(['reviews', 'reviews', 'reviews'])
     expect(logged).toEqual(Array(2).fill('warn Failed to mark a run as waiting'))
   })
 

@@ -49,6 +49,7 @@ import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../domain/run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble/internal'
+import { isWaitingRunStatus } from '@tutti/protocol/internal'
 
 import type { Ensemble, ModelCatalog, Prices, RunHandle, RunProfiles } from '@tutti/ensemble'
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
@@ -137,8 +138,8 @@ export class Execution {
   /** Stops the engine of a run that may write only its end. */
   readonly #failing = new AbortController()
   #stopParkTimer: (() => void) | undefined
-  /** Whether the run waits for people, and whether for agents. */
-  #waits = { people: false, agents: false }
+  /** Whether the run waits for reviews, and whether for agents. */
+  #waits = { reviews: false, agents: false }
   /** Mark of the run in the store, if it waits. */
   #marked: WaitsFor = 'nothing'
   #isMarking = false
@@ -315,7 +316,7 @@ export class Execution {
         this.#parkSoon()
       },
       onWaitingChange: (isWaiting) => {
-        this.#waits.people = isWaiting
+        this.#waits.reviews = isWaiting
         void this.#mark()
       },
       onAgentWaitChange: (isWaiting) => {
@@ -395,7 +396,7 @@ export class Execution {
     while (this.#waitsFor !== this.#marked && !signal.aborted && !this.#isOver) {
       try {
         // The review must be durable before the run is marked as waiting.
-        if (this.#waitsFor === 'people') await this.#journal.flush()
+        if (this.#waitsFor === 'reviews') await this.#journal.flush()
         const waitsFor = this.#waitsFor
         if (waitsFor === this.#marked) break
         await queue.markWaiting({ runId: this.runId, token: this.token }, waitsFor)
@@ -411,8 +412,8 @@ export class Execution {
   }
 
   get #waitsFor(): WaitsFor {
-    const { people, agents } = this.#waits
-    return people ? 'people' : agents ? 'agents' : 'nothing'
+    const { reviews, agents } = this.#waits
+    return reviews ? 'reviews' : agents ? 'agents' : 'nothing'
   }
 
   #parkSoon(): void {
@@ -427,7 +428,7 @@ export class Execution {
   /** Time until the first review expires, in milliseconds; 0 when the run does not only wait. */
   #waitsForMs(): number {
     const snapshot = this.#handle?.snapshot()
-    if (snapshot?.status !== 'WAITING_REVIEW') return 0
+    if (snapshot === undefined || !isWaitingRunStatus(snapshot.status)) return 0
     return Math.min(...snapshot.reviews.map(({ timeoutMs }) => timeoutMs))
   }
 

@@ -1,8 +1,8 @@
 /**
  * Pure: the changes that an event makes to the records of its run. Every store applies the same changes.
  *
- * RUNS-C1 Each event changes the records on its own. WAITING_REVIEW does not follow from events, because whether a run
- *    waits depends on all its tasks: the queue sets it.
+ * RUNS-C1 Each event changes the records on its own. WAITING_REVIEW and WAITING do not follow from events, because whether
+ *    a run waits depends on all its tasks: the queue sets them.
  * RUNS-C2 The usage of a task includes all its attempts. Its times and its error are those of the latest attempt.
  * RUNS-C3 A task that a delegation creates gets a new record. A delegated task of the plan retains its record.
  * RUNS-C4 A resumed run retains its status.

@@ -32,7 +32,8 @@
  *    due for a while.
  * RUNS-L10 Counting waiting runs reads neither ended nor parked runs.
  * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a run that is marked as
- *     waiting for people is WAITING_REVIEW, unless it is CANCELLING.
+ *     waiting for reviews, or parked, is WAITING_REVIEW if a caller can decide one of its open reviews, and otherwise
+ *     WAITING, unless it is CANCELLING.
  * RUNS-L12 A claim returns at most one suspect (`domain/suspects.ts`), before all others, when the suspect's
  *     delay has passed and the caller takes suspects.
  * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
@@ -212,8 +213,8 @@ export interface ClaimedRun {
   readonly isExpired?: boolean
 }
 
-/** Parties for which an owned run waits: only for people, for agents of other processes as well, or for nothing. */
-export type WaitsFor = 'people' | 'agents' | 'nothing'
+/** Reason why an owned run waits: only for reviews, for agents of other processes as well, or for nothing. */
+export type WaitsFor = 'reviews' | 'agents' | 'nothing'
 
 /** The way in which a run is released. */
 export type Release =
@@ -222,7 +223,7 @@ export type Release =
   /** The same, but the owner failed to store its work. */
   | { readonly kind: 'lost' }
   /**
-   * It waits for a person, for `wakeInMs` milliseconds from now; without `wakeInMs`, for ever. `lastWriteNo` is the
+   * It waits for its open reviews, for `wakeInMs` milliseconds from now; without `wakeInMs`, for ever. `lastWriteNo` is the
    * number of its owner's last write.
    */
   | { readonly kind: 'parked'; readonly wakeInMs?: number; readonly lastWriteNo?: number }

@@ -230,7 +230,9 @@ export interface ChangedRunsQuery {
   /** The runs with this value of this tag, and the run whose id is the value, unless it has the tag. */
   readonly group?: { readonly tag: string; readonly value: string }
   readonly statuses?: readonly RunStatus[]
-  /** Whether the run waits for a review: it is WAITING_REVIEW, or RUNNING with an open review. */
+  /**
+   * Whether the run waits for a review that its caller can decide: it is WAITING_REVIEW, or RUNNING with such a review.
+   */
   readonly awaitsReview?: boolean
   /** The earliest change, in milliseconds since 1970. */
   readonly since?: number

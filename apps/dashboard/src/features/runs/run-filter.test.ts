@@ -1,3 +1,4 @@
+import { UNFINISHED_RUN_STATUSES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import {
@@ -53,7 +54,7 @@ describe('run filter', () => {
 
   it('The run filter assigns every status to "all" and to one other group', () => {
     const groups = (['active', 'completed', 'failed', 'cancelled'] as const).map((group) => group)
-    for (const status of ['ACCEPTED', 'RUNNING', 'CANCELLING', 'WAITING_REVIEW'] as const) {
+    for (const status of UNFINISHED_RUN_STATUSES) {
       expect(groups.filter((group) => matchesGroup({ group }, status))).toEqual(['active'])
     }
     for (const status of ['COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED'] as const) {
@@ -62,5 +63,6 @@ describe('run filter', () => {
     }
     expect(matchesGroup({ group: 'review' }, 'WAITING_REVIEW')).toBe(true)
     expect(matchesGroup({ group: 'review' }, 'RUNNING')).toBe(false)
+    expect(matchesGroup({ group: 'review' }, 'WAITING')).toBe(false)
   })
 })

@@ -4,7 +4,7 @@ import { type RunSummary, isTerminalRunStatus } from '@tutti/protocol'
 import type { TagMap } from '@tutti/protocol/internal'
 
 import { linkToRun } from '../../api/links.ts'
-import { labelListedRun } from '../../ui/labels.ts'
+import { RUN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import {
   formatCount,
@@ -84,7 +84,7 @@ export const RunListRow = memo(function RunRow({
 /** The status of a run, with the number of open reviews if the status does not imply it. */
 function Status({ run }: { readonly run: RunSummary }) {
   const { status, openReviews } = run
-  const { mark, word } = labelListedRun(run)
+  const { mark, word } = RUN_STATUS[status]
   const isHeld = status === 'WAITING_REVIEW'
   return (
     <>
@@ -157,8 +157,8 @@ function Marks({ run }: { readonly run: RunSummary }) {
 }
 
 /** Returns the style of the first incomplete task. */
-function chooseNextTone({ status, currentTask, openReviews }: RunSummary): string {
-  if (status === 'WAITING_REVIEW') return openReviews > 0 ? 'held' : 'live'
+function chooseNextTone({ status, currentTask }: RunSummary): string {
+  if (status === 'WAITING_REVIEW') return 'held'
   if (status === 'FAILED' || status === 'REJECTED') return 'failed'
   return currentTask === undefined || isTerminalRunStatus(status) ? '' : 'live'
 }

@@ -91,6 +91,7 @@ export const RUN_STATUS_STYLES: Readonly<Record<RunState['status'], Style>> = {
   RUNNING: 'cyan',
   CANCELLING: 'yellow',
   WAITING_REVIEW: 'yellow',
+  WAITING: 'dim',
   WAITING_FOR_BUILD: 'yellow',
   COMPLETED: 'green',
   FAILED: 'red',

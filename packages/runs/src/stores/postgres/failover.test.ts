@@ -101,7 +101,7 @@ describe('a failover to an asynchronous standby', () => {
     expect(await texts(b, 'run-claimed')).toEqual(['b 1', 'b 2'])
     expect(await b.runs.steps('run-claimed')).toEqual([step(7), step(8)])
     expect(await a.queue.release(claimed, { kind: 'ready' })).toBe('fenced')
-    expect(await a.queue.markWaiting(claimed, 'people')).toBe(false)
+    expect(await a.queue.markWaiting(claimed, 'reviews')).toBe(false)
   })
 
   it('[RUNS-L13] [RUNS-P7] A failover to an asynchronous standby fences a known claim whose last writes are lost, and stores its later writes never', async () => {

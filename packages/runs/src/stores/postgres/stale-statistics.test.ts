@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 
 it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknown]>([
-  ['a mark as waiting', (storage, held) => storage.queue.markWaiting(held, 'people'), true],
+  ['a mark as waiting', (storage, held) => storage.queue.markWaiting(held, 'reviews'), true],
   ['a release', (storage, held) => storage.queue.release(held, { kind: 'ready' }), 'ready'],
   ['a park', (storage, held) => storage.queue.release(held, { kind: 'parked' }), 'parked'],
   ['a deletion', (storage, { runId }) => storage.runs.delete(runId), 'unfinished'],

@@ -47,6 +47,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
       const [claimed] = await claimDue(storage)
       strictEqual(claimed?.run.runId, 'run-a')
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3)])
+      await storage.runs.commitUnowned(newUnownedWrite(await parkedRun(storage, 'run-b'), 'ready'))
+      strictEqual((await readRecord(storage, 'run-b')).status, 'RUNNING')
     },
   },
   {
@@ -56,7 +58,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await createRun(storage, 'run-b')
       await passTime(30_000)
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [token('x')] }))
-      strictEqual((await readRecord(storage, 'run-a')).status, 'WAITING_REVIEW')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'WAITING')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
       const queued = await readUnowned(storage, 'run-b')
       await storage.runs.commitUnowned(newUnownedWrite(queued, 'stay', { events: [token('y')] }))

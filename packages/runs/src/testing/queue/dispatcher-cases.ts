@@ -125,7 +125,7 @@ export const dispatcherCases: readonly StorageCase[] = [
       const [first] = await takeRuns(storage, limited)
       ok(first !== undefined)
       const { runId } = first.run
-      ok(await storage.queue.markWaiting({ runId, token: first.token }, 'people'))
+      ok(await storage.queue.markWaiting({ runId, token: first.token }, 'reviews'))
       storage.dispatcher.return(runId)
       strictEqual((await takeRuns(storage, limited)).length, 1)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 1, parked: 0 })

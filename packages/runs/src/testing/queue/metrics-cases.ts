@@ -40,6 +40,7 @@ export const metricsCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-c')
       await owner.commit([started])
       await parkedRun(storage, 'run-d', { events: [reviewRequested('review-1')] })
+      await parkedRun(storage, 'run-f', { events: [reviewRequested('wait', { kind: 'EVENT' })] })
       await endedRun(storage, 'run-e', { webhooks: ['hook', 'other'] })
       const { oldestQueuedMs, ...counts } = await countWaiting(storage)
       ok(oldestQueuedMs >= 0, `${oldestQueuedMs} is a wait`)
@@ -47,9 +48,9 @@ export const metricsCases: readonly StorageCase[] = [
         running: 1,
         queued: 2,
         waiting: 0,
-        parked: 1,
-        unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
-        openReviews: 1,
+        parked: 2,
+        unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1, WAITING: 1 },
+        openReviews: 2,
         deliveries: 2,
       })
     },

@@ -153,9 +153,18 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] A run is WAITING_REVIEW while it is parked, and RUNNING when it continues',
+    name: '[RUNS-P4] A run is WAITING_REVIEW or WAITING while it is parked, and RUNNING when it continues',
     async run({ storage }) {
-      strictEqual((await parkedRun(storage, 'run-a')).status, 'WAITING_REVIEW')
+      const wait = reviewRequested('wait', { kind: 'EVENT' })
+      strictEqual((await parkedRun(storage, 'run-c', { events: [wait] })).status, 'WAITING')
+      const { runs } = await storage.runs.list({ statuses: ['WAITING'], limit: 9, offset: 0 })
+      deepStrictEqual(
+        runs.map(({ runId }) => runId),
+        ['run-c'],
+      )
+      strictEqual((await claimRun(storage, 'run-c')).claimed.run.status, 'RUNNING')
+      const events = [wait, reviewRequested('review')]
+      strictEqual((await parkedRun(storage, 'run-a', { events })).status, 'WAITING_REVIEW')
       const owner = await claimRun(storage, 'run-a')
       strictEqual(owner.claimed.run.status, 'RUNNING')
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])

@@ -1,7 +1,15 @@
 /** Cases of RUNS-L3 and RUNS-L11: owned runs that wait for a person take no slot. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
-import { cancelling, queued, started } from '../support/event-fixtures.ts'
+import { CALLER_REVIEW_KINDS } from '@tutti/protocol/internal'
+
+import {
+  cancelling,
+  queued,
+  reviewDecided,
+  reviewRequested,
+  started,
+} from '../support/event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
@@ -30,10 +38,10 @@ export const waitingCases: readonly StorageCase[] = [
       await createRun(storage, 'run-4')
       const claim = () => claimDue(storage, { maxConcurrentRuns: 2 })
       deepStrictEqual(await claim(), [])
-      strictEqual(await storage.queue.markWaiting(first, 'people'), true)
+      strictEqual(await storage.queue.markWaiting(first, 'reviews'), true)
       assertClaimed(await claim(), ['run-3'])
       deepStrictEqual(await claim(), [])
-      strictEqual(await storage.queue.markWaiting(second, 'people'), true)
+      strictEqual(await storage.queue.markWaiting(second, 'reviews'), true)
       strictEqual(await storage.queue.markWaiting(first, 'nothing'), true)
       deepStrictEqual(await claim(), [])
       await storage.queue.release(first, { kind: 'parked' })
@@ -48,7 +56,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       const waiting: Owner[] = []
       for (let n = 0; n < 10; n += 1) waiting.push(await ownedRun(storage, `run-w${n}`))
-      for (const owner of waiting) await storage.queue.markWaiting(owner, 'people')
+      for (const owner of waiting) await storage.queue.markWaiting(owner, 'reviews')
       for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
       const claims = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -68,7 +76,7 @@ export const waitingCases: readonly StorageCase[] = [
     name: '[RUNS-L3] A waiting run that lost its owner takes a slot again when it is claimed',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
-      await storage.queue.markWaiting(owner, 'people')
+      await storage.queue.markWaiting(owner, 'reviews')
       await createRun(storage, 'run-2')
       await passTime(61_000)
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
@@ -82,7 +90,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       await createRun(storage, 'run-1')
       const mark = (token: string, runId = 'run-1') =>
-        storage.queue.markWaiting({ runId, token }, 'people')
+        storage.queue.markWaiting({ runId, token }, 'reviews')
       const { token: before } = await readUnowned(storage, 'run-1')
       strictEqual(await mark(before), false)
       const [claimed] = await claimDue(storage)
@@ -97,30 +105,40 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L11] The record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
+    name: '[RUNS-L11] The record of a marked run is WAITING_REVIEW or WAITING by its open reviews, then RUNNING, and stays CANCELLING',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
-      await owner.commit([started])
+      await owner.commit([started, reviewRequested('sleep', { kind: 'EVENT' })])
       const mark = async (waitsFor: WaitsFor): Promise<string> => {
         await storage.queue.markWaiting(owner, waitsFor)
         return (await readRecord(storage, 'run-1')).status
       }
-      deepStrictEqual([await mark('people'), await mark('nothing')], ['WAITING_REVIEW', 'RUNNING'])
-      deepStrictEqual([await mark('people'), await mark('agents')], ['WAITING_REVIEW', 'RUNNING'])
+      deepStrictEqual([await mark('reviews'), await mark('nothing')], ['WAITING', 'RUNNING'])
+      for (const kind of CALLER_REVIEW_KINDS) {
+        await owner.commit([reviewRequested(kind, { kind })])
+        deepStrictEqual(
+          [await mark('reviews'), await mark('nothing')],
+          ['WAITING_REVIEW', 'RUNNING'],
+        )
+        await owner.commit([reviewDecided(kind)])
+        deepStrictEqual([await mark('reviews'), await mark('agents')], ['WAITING', 'RUNNING'])
+      }
+      await owner.commit([reviewRequested('person'), reviewDecided('sleep')])
+      deepStrictEqual([await mark('reviews'), await mark('agents')], ['WAITING_REVIEW', 'RUNNING'])
       await owner.commit([cancelling])
-      deepStrictEqual([await mark('people'), await mark('agents')], ['CANCELLING', 'CANCELLING'])
+      deepStrictEqual([await mark('reviews'), await mark('agents')], ['CANCELLING', 'CANCELLING'])
     },
   },
   {
     name: '[RUNS-L11] The mark is gone when the run is claimed again, however it was released',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
-      await storage.queue.markWaiting(owner, 'people')
+      await storage.queue.markWaiting(owner, 'reviews')
       await storage.queue.release(owner, { kind: 'ready' })
       const [claimed] = await claimDue(storage)
       ok(claimed !== undefined)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
-      await storage.queue.markWaiting({ runId: 'run-1', token: claimed.token }, 'people')
+      await storage.queue.markWaiting({ runId: 'run-1', token: claimed.token }, 'reviews')
       await storage.queue.reclaimAll()
       strictEqual((await storage.queue.claim('run-1', OWNER))?.run.epoch, 3)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
@@ -131,7 +149,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })
-      await storage.queue.markWaiting(owner, 'people')
+      await storage.queue.markWaiting(owner, 'reviews')
       strictEqual((await submit(storage, 'run-2')).kind, 'created')
     },
   },

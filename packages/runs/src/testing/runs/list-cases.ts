@@ -368,6 +368,8 @@ export const listCases: readonly StorageCase[] = [
       await ownedRun(storage, 'run-7').then((owner) =>
         owner.commit([started, reviewRequested('review-1'), reviewDecided('review-1')]),
       )
+      const wait = reviewRequested('wait', { kind: 'EVENT' })
+      await ownedRun(storage, 'run-9').then((owner) => owner.commit([started, wait]))
       const idsOf = async (query: Omit<ChangedRunsQuery, 'ensembles' | 'limit'>) => {
         const page = await storage.runs.listByChange({ ensembles: ['band'], limit: 9, ...query })
         strictEqual(page.total, page.runs.length)
@@ -378,14 +380,20 @@ export const listCases: readonly StorageCase[] = [
       deepStrictEqual(await idsOf(group('run-3')), ['run-2', 'run-3'])
       deepStrictEqual(await idsOf(group('run-2')), [])
       deepStrictEqual(await idsOf(group('7')), ['run-4'])
-      deepStrictEqual(await idsOf({ statuses: ['RUNNING'] }), ['run-5', 'run-6', 'run-7'])
+      deepStrictEqual(await idsOf({ statuses: ['RUNNING'] }), ['run-5', 'run-6', 'run-7', 'run-9'])
       deepStrictEqual(await idsOf({ statuses: [] }), [])
       deepStrictEqual(await idsOf({ awaitsReview: true }), ['run-6'])
-      const working = { statuses: ['RUNNING', 'CANCELLING'], awaitsReview: false } as const
-      deepStrictEqual(await idsOf(working), ['run-5', 'run-7'])
+      const working = {
+        statuses: ['RUNNING', 'WAITING', 'CANCELLING'],
+        awaitsReview: false,
+      } as const
+      deepStrictEqual(await idsOf(working), ['run-5', 'run-7', 'run-9'])
       deepStrictEqual(await idsOf({ ...working, ...group('run-5') }), ['run-5'])
       await parkedRun(storage, 'run-8', { events: [reviewRequested('review-1')] })
-      deepStrictEqual(await idsOf({ awaitsReview: true }), ['run-6', 'run-8'])
+      await parkedRun(storage, 'run-10', { events: [wait] })
+      await parkedRun(storage, 'run-11', { events: [wait, reviewRequested('review-1')] })
+      deepStrictEqual(await idsOf({ awaitsReview: true }), ['run-11', 'run-6', 'run-8'])
+      deepStrictEqual(await idsOf(working), ['run-10', 'run-5', 'run-7', 'run-9'])
     },
   },
   {

@@ -229,7 +229,7 @@ export const buildCases: readonly StorageCase[] = [
       const { token } = await readUnowned(storage, 'run-a')
       ok(await moveOne(storage, { runId: 'run-a', token }))
       const { status, code } = await readRecord(storage, 'run-a')
-      deepStrictEqual([status, code], ['WAITING_REVIEW', 'bbbb'])
+      deepStrictEqual([status, code], ['WAITING', 'bbbb'])
       deepStrictEqual(await claimWith(storage, NEW), [])
     },
   },

@@ -16,6 +16,7 @@
  */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimedCodeSql } from '../../shared/tables/build-store.ts'
+import { CLAIMED_STATUS } from '../../shared/waiting-status.ts'
 import {
   CLAIM_CLASS,
   CLAIM_KEY,
@@ -33,7 +34,7 @@ import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 export const TAKE = `
   state = 'owned', epoch = epoch + 1, token = gen_random_uuid(), write_no = 0, owner = $1,
   claimed_at = clock_timestamp(), waiting = false, due_at = NULL, turn = 0,
-  status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END`
+  status = ${CLAIMED_STATUS}`
 
 /** The pending commands of a row of `runs`, as JSON: the oldest first. */
 export function commandsSql(schema: string): string {

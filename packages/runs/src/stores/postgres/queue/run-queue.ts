@@ -10,6 +10,7 @@ import { commandsSql, TAKE } from './claim-sql.ts'
 import { loseSql, renewLease, startLease } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
 import { toExpiredRuns } from '../../shared/expired-runs.ts'
+import { CONTINUING_STATUS, WAITING_STATUS } from '../../shared/waiting-status.ts'
 import { takeSlot } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -97,10 +98,7 @@ export class PostgresRunQueue implements RunQueue {
     const { database } = this.#parts
     const { schema } = database
     const isWaiting = waitsFor !== 'nothing'
-    const status =
-      waitsFor === 'people'
-        ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
-        : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+    const status = waitsFor === 'reviews' ? WAITING_STATUS : CONTINUING_STATUS
     const sql = `
       UPDATE ${schema}.runs SET waiting = $3, status = ${status}
       WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} = 'owned' RETURNING id, slot`
@@ -208,7 +206,7 @@ export class PostgresRunQueue implements RunQueue {
       const parked = await session.query(
         `UPDATE ${schema}.runs SET state = 'parked', owner = NULL,
            due_at = clock_timestamp() + $2 * interval '1 millisecond',
-           status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
+           status = ${WAITING_STATUS}
          WHERE id = $1 AND NOT EXISTS (
            SELECT 1 FROM ${schema}.commands WHERE run = $1 AND answer IS NULL)
          RETURNING id`,

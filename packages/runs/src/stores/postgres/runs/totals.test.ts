@@ -130,7 +130,7 @@ async function changeRun(storage: RunStorage, runId: string, state: number): Pro
   await owner.commit([started, ...(state > 4 ? [completed] : [])], { steps: [step(1)] })
   if (state === 2) await storage.queue.release(owner, { kind: 'parked' })
   if (state === 3) await storage.queue.release(owner, { kind: 'ready' })
-  if (state === 4 || state === 5) await storage.queue.markWaiting(owner, 'people')
+  if (state === 4 || state === 5) await storage.queue.markWaiting(owner, 'reviews')
   if (state === 5) await storage.queue.release(owner, { kind: 'lost' })
   if (state === 6) await owner.commit([completed, result(runId)])
 }

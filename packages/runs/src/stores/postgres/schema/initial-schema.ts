@@ -14,7 +14,7 @@ import { TOTALS_SCHEMA } from './totals-schema.ts'
 
 const FIRST_WAITS = firstWaitSqls('waits.run, waits.review_id', 'present')
 
-/** The time at which the status of a run changed: when its first open review opened, if it has one. */
+/** The time at which the status of a run changed, or `review_since`. */
 export const CHANGED_AT = 'greatest(coalesce(completed_at, started_at, created_at), review_since)'
 
 /**
@@ -40,7 +40,7 @@ export const INITIAL_SCHEMA = `
     completed_at double precision,
     duration_ms double precision,
     ended_at timestamptz,
-    -- The time at which the first of the open reviews opened.
+    -- The time at which the first of the open reviews that a caller can decide opened.
     review_since double precision,
     epoch integer NOT NULL DEFAULT 0,
     last_seq integer NOT NULL DEFAULT 0,
@@ -214,14 +214,15 @@ export const INITIAL_SCHEMA = `
   CREATE FUNCTION $schema.set_review_since() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE $schema.runs SET review_since = (
-      SELECT min(opened_at) FROM $schema.reviews WHERE run = NEW.run AND coalesce(status, '') = 'OPEN')
+      SELECT min(opened_at) FROM $schema.reviews WHERE run = NEW.run AND coalesce(status, '') = 'OPEN' AND kind <> 'EVENT')
     WHERE id = NEW.run;
     RETURN NULL;
   END $$;
   CREATE TRIGGER reviews_open AFTER INSERT ON $schema.reviews FOR EACH ROW
-    WHEN (NEW.status = 'OPEN') EXECUTE FUNCTION $schema.set_review_since();
+    WHEN (NEW.status = 'OPEN' AND NEW.kind <> 'EVENT') EXECUTE FUNCTION $schema.set_review_since();
   CREATE TRIGGER reviews_changed AFTER UPDATE OF status ON $schema.reviews FOR EACH ROW
-    WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION $schema.set_review_since();
+    WHEN (OLD.status <> NEW.status AND NEW.kind <> 'EVENT')
+    EXECUTE FUNCTION $schema.set_review_since();
 
   -- The notifications for webhooks.
   CREATE TABLE $schema.deliveries (

@@ -1,4 +1,6 @@
 /** Pure: decides a write from the row of its run. */
+import { isWaitingRunStatus } from '@tutti/protocol/basics'
+
 import type { PreparedWrite, WrittenFrom } from '../../../log/prepared-write.ts'
 import type { RunWrite, UnownedWrite } from '../../../ports/run-store.ts'
 import type { RunRow } from '../read-records.ts'
@@ -63,7 +65,7 @@ export function decideUnownedWrite(
   if (lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
   const wakes = write.next === 'ready' && row.state === 'parked'
-  const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
+  const status = wakes && isWaitingRunStatus(row.run.status) ? 'RUNNING' : row.run.status
   return {
     result: { kind: 'written', firstSeq: lastSeq + 1 },
     accepted: { row, status, wakes, writeNo: 0, prepared: write.prepare(lastSeq) },

@@ -67,8 +67,8 @@ export interface StatusPart {
 }
 
 /**
- * Divides statuses, by default all, by whether their runs need a condition. A run that waits for a review may be RUNNING, if it
- * does other work meanwhile.
+ * Divides statuses, by default all, by whether their runs need a condition. A run that waits for a review of its
+ * caller may be RUNNING, if it does other work meanwhile.
  */
 export function toStatusParts(
   statuses: readonly RunStatus[] | undefined,

@@ -5,6 +5,7 @@
 import { toQueueLoad, toStoreMetrics } from '../../shared/store-metrics.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { toExpiredRuns } from '../../shared/expired-runs.ts'
+import { CLAIMED_STATUS, CONTINUING_STATUS, WAITING_STATUS } from '../../shared/waiting-status.ts'
 import { isExpired } from '../../../domain/start-times.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
@@ -105,11 +106,11 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async markWaiting({ runId, token }: HeldRun, waitsFor: WaitsFor): Promise<boolean> {
-    const status = waitsFor === 'people' ? WAITING_STATUS : RUNNING_STATUS
+    const status = waitsFor === 'reviews' ? WAITING_STATUS : CONTINUING_STATUS
     const marked = this.#parts.statements.count(
       `UPDATE runs SET waiting = $1, status = ${status}
        WHERE run_id = $2 AND token = $3 AND state = 'owned'`,
-      [waitsFor === 'people' || waitsFor === 'agents', runId, token],
+      [waitsFor !== 'nothing', runId, token],
     )
     return marked > 0
   }
@@ -267,7 +268,7 @@ export class SqliteRunQueue implements RunQueue {
          due_at = $2, claimed_at = $now, waiting = 0, turn = 0,
          code = ${claimedCodeSql("json_extract($3, '$.' || json_quote(ensemble))")},
          build = coalesce($4, build),
-         status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END
+         status = ${CLAIMED_STATUS}
        WHERE id = $5`,
       [owner, this.#inFuture(leaseMs), code && JSON.stringify(code.codes), code?.build, id],
     )
@@ -310,10 +311,6 @@ function loseColumns(lostAt: string): string {
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
-
-/** The status of a run that waits for a person, and of one that no longer does. */
-const WAITING_STATUS = `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
-const RUNNING_STATUS = `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
 
 /** Takes runs from owners whose lease has expired. A lost run is due since the end of the lease. */
 const EXPIRE = `UPDATE runs SET ${loseColumns('due_at')} WHERE state = 'owned' AND due_at <= $now`

@@ -12,7 +12,7 @@ import { addOne, parkedLike, reviewsLike, subtractOne, unfinishedOf } from './to
 
 import type { DatabaseSync } from 'node:sqlite'
 
-/** SQL of the time at which the status of a run changed, or the first of its open reviews opened. */
+/** SQL of the time at which the status of a run changed, or `review_since`. */
 export const SQLITE_CHANGED_AT =
   'max(coalesce(completed_at, started_at, created_at), coalesce(review_since, 0))'
 
@@ -29,11 +29,11 @@ const RUNS_INDEXED_TOGETHER = 32
 const INDEXED_ALONE = 1000
 
 /**
- * Sets when the first open review of the run of a changed review opened. The `+` excludes the index of open reviews, which
+ * Sets `review_since` of the run of a changed review. The `+` excludes the index of open reviews, which
  * has those of all runs.
  */
 const SET_REVIEW_SINCE = `UPDATE runs SET review_since = (
-      SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND +status = 'OPEN'
+      SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND +status = 'OPEN' AND kind <> 'EVENT'
     ) WHERE id = NEW.run`
 
 /**
@@ -90,7 +90,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     -- NULL for the normal priority, and for the fairness key of the actor.
     priority TEXT,
     fairness_key TEXT,
-    -- Time at which the first of its open reviews opened.
+    -- Time at which the first of the open reviews that a caller can decide opened.
     review_since INTEGER,
     output_task TEXT,
     -- The run that a run was forked from, as JSON.
@@ -246,10 +246,12 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX reviews_by_id ON reviews (review_id);
   CREATE INDEX reviews_open ON reviews (kind, n) WHERE status = 'OPEN';
-  CREATE TRIGGER open_review AFTER INSERT ON reviews WHEN NEW.status = 'OPEN' BEGIN
+  CREATE TRIGGER open_review AFTER INSERT ON reviews
+  WHEN NEW.status = 'OPEN' AND NEW.kind <> 'EVENT' BEGIN
     ${SET_REVIEW_SINCE};
   END;
-  CREATE TRIGGER close_review AFTER UPDATE OF status ON reviews WHEN OLD.status <> NEW.status BEGIN
+  CREATE TRIGGER close_review AFTER UPDATE OF status ON reviews
+  WHEN OLD.status <> NEW.status AND NEW.kind <> 'EVENT' BEGIN
     ${SET_REVIEW_SINCE};
   END;
 
