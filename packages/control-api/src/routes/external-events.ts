@@ -7,6 +7,7 @@ import {
   LinkedEventData,
   SendEventBody,
   type EventLink,
+  type EventLinkContent,
   type EventReceived,
   type LinkedEventReceived,
 } from '@tutti/protocol/internal'
@@ -15,6 +16,7 @@ import {
   badRequest,
   locateRun,
   readJsonBody,
+  type Caller,
   type HttpRoute,
   type Signer,
 } from '@tutti/gateway/internal'
@@ -88,30 +90,52 @@ export function externalEventRoutes(
         } = readEventToken(token, { keys: apiKeys, now }, signer)
         if (event.runId !== undefined) await assertWanted(runs, event.id, event.runId)
         const data = await readJsonBody(request, LinkedEventData, maxBodyBytes)
-        const { externalEvents } = runs
-        const isKnown = (await externalEvents.state(event.id)) !== undefined
-        const sender = issuer === '' ? undefined : issuer
-        const { id, state } = await externalEvents.receive({
-          ...event,
-          data,
-          ...(sender === undefined ? {} : { sender }),
-        })
-        const { status, runId } = toEventReceived(id, state)
-        const respond = () =>
-          Response.json({ id, status } satisfies LinkedEventReceived, { status: 202 })
-        // A repeated request changes nothing, so that a caller without a key cannot fill the audit trail.
-        if (isKnown) return respond()
-        const action = {
-          caller: { ...caller, name: sender },
-          action: 'sendLinkedEvent',
-          via: 'http',
-          target: event.name,
-          ...(runId === undefined ? {} : { runId }),
-        } as const
-        return audited(action, { trail, now }, respond)
+        return receiveLinked({ runs, trail }, { event, issuer, data, caller, now })
       },
     },
   ]
+}
+
+/** An event that a caller sends with a link. */
+interface LinkedEvent {
+  /** Content of the link without its issuer. */
+  readonly event: Omit<EventLinkContent, 'issuer' | 'expiresAt'>
+  /** Name of the key that created the link; empty if there is none. */
+  readonly issuer: string
+  readonly data: LinkedEventData
+  readonly caller: Caller
+  readonly now: number
+}
+
+/** Receives the event of a link, and records it in the audit trail (API-L6). */
+async function receiveLinked(
+  {
+    runs: { externalEvents },
+    trail,
+  }: Pick<ResolvedControlApiOptions, 'trail'> & {
+    readonly runs: Pick<ResolvedControlApiOptions['runs'], 'externalEvents'>
+  },
+  { event, issuer, data, caller, now }: LinkedEvent,
+): Promise<Response> {
+  const isKnown = (await externalEvents.state(event.id)) !== undefined
+  const sender = issuer === '' ? undefined : issuer
+  const { id, state } = await externalEvents.receive({
+    ...event,
+    data,
+    ...(sender === undefined ? {} : { sender }),
+  })
+  const { status, runId } = toEventReceived(id, state)
+  const respond = () => Response.json({ id, status } satisfies LinkedEventReceived, { status: 202 })
+  // A repeated request changes nothing, so that a caller without a key cannot fill the audit trail.
+  if (isKnown) return respond()
+  const action = {
+    caller: { ...caller, name: sender },
+    action: 'sendLinkedEvent',
+    via: 'http',
+    target: event.name,
+    ...(runId === undefined ? {} : { runId }),
+  } as const
+  return audited(action, { trail, now }, respond)
 }
 
 /** @throws {TuttiError} BAD_REQUEST for a name that no event can have. */

@@ -244,15 +244,10 @@ export class Run {
     }
     const maxDurationMs = this.#parts.budget?.maxDurationMs
     if (maxDurationMs === undefined || maxDurationMs === Infinity) return undefined
-    const end = (): void => {
+    // A limit that an earlier process reached is the reason of the end even if all tasks have ended.
+    return scope.stopwatch.onReachOrNow(maxDurationMs, () => {
       steering.abort(scope.meter.exceeded('maxDurationMs', maxDurationMs))
-    }
-    if (scope.stopwatch.elapsed() < maxDurationMs) {
-      return scope.stopwatch.onReach(maxDurationMs, end)
-    }
-    // An earlier process reached the limit, which is the reason of the end even if all tasks have ended.
-    end()
-    return undefined
+    })
   }
 
   /** Restores the tasks from the steps of an earlier process. */

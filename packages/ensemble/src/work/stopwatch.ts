@@ -74,6 +74,13 @@ export class Stopwatch {
     }
   }
 
+  /** Like {@link Stopwatch.onReach}, but calls `callback` at once if that time has passed already. */
+  onReachOrNow(ms: number, callback: () => void): () => void {
+    if (this.elapsed() < ms) return this.onReach(ms, callback)
+    callback()
+    return () => undefined
+  }
+
   #arm(limit: Limit): void {
     limit.stop = this.#clock.after(Math.max(0, limit.ms - this.elapsed()), () => {
       this.#limits?.delete(limit)
