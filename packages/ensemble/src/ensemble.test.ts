@@ -62,7 +62,7 @@ describe('ensemble', () => {
       })
     const problems = [
       'two tasks are named "b"',
-      'task "a": context names an unknown task "x". Available: [a, b, b]',
+      'task "a": context names an unknown task "x". Available: [a, b]',
       'name must not be blank',
       'maxConcurrentTasks must be an integer >= 1, got 0',
     ]

@@ -522,12 +522,9 @@ export class Run {
     const { steering, services } = this.#parts
     const reviews = services.reviews.open
     const waits = reviews.length > 0 && this.#onlyWaits
-    const cancelling = steering.cancelled === undefined ? undefined : 'CANCELLING'
+    const active = waits ? toWaitingStatus(reviews.map(({ kind }) => kind)) : 'RUNNING'
     return {
-      status:
-        this.#ended ??
-        cancelling ??
-        (waits ? toWaitingStatus(reviews.map(({ kind }) => kind)) : 'RUNNING'),
+      status: this.#ended ?? (steering.cancelled === undefined ? active : 'CANCELLING'),
       tasks: this.#tasks.snapshots(),
       reviews,
       metrics: toRunMetrics(addUsage(this.#tasks.used())),
