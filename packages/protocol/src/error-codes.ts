@@ -90,7 +90,7 @@ export const ERROR_CODES = {
   SCHEDULE_LIMIT: {
     status: 409,
     retryable: false,
-    meaning: 'The store has the maximum number of schedules',
+    meaning: 'The store has the maximum number of schedules, or too many of one key',
   },
   REVIEW_NOT_FOUND: { status: 404, retryable: false, meaning: 'No review has this id' },
   THREAD_NOT_FOUND: {

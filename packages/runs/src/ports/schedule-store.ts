@@ -8,6 +8,8 @@
  * RUNS-SC3 The end of a tick is recorded, and the next tick set, only if the schedule has the same revision, the same tick and
  *    the same waiting ticks as when it was read.
  * RUNS-SC4 Finding due schedules reads only those, and the one that is due next.
+ * RUNS-SC11 A schedule is refused when the maximum number is stored, or when its actor has saved as many of them as still fit.
+ *    So one key fills at most half of the room that the others leave.
  */
 import type { ScheduleDefinition } from '../domain/schedule.ts'
 
@@ -80,7 +82,7 @@ export interface ScheduleStore {
   list(): Promise<readonly ScheduleRecord[]>
   /** Returns a schedule; undefined when the name is unknown. */
   get(name: string): Promise<ScheduleRecord | undefined>
-  /** Stores a new schedule. Returns false if the name is taken, or if there are `maxSchedules` already. */
+  /** Stores a new schedule. Returns false if the name is taken, or if it does not fit (RUNS-SC11). */
   add(schedule: NewSchedule, maxSchedules: number): Promise<boolean>
   /** Replaces a schedule of that revision, and keeps its last run and its problem. Returns whether it did. */
   replace(schedule: NewSchedule, revision: number): Promise<boolean>

@@ -104,7 +104,9 @@ export class RunSchedules {
       const message = `A schedule named "${name}" already exists`
       throw new TuttiError('SCHEDULE_EXISTS', message)
     }
-    const message = `The store has the maximum number of ${MAX_SCHEDULES} schedules`
+    const message =
+      `Cannot save schedule "${name}": at most ${MAX_SCHEDULES} are stored, ` +
+      'and at most as many of one key as there is room for more'
     throw new TuttiError('SCHEDULE_LIMIT', message)
   }
 

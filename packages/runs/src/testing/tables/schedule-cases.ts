@@ -1,4 +1,4 @@
-/** Cases of RUNS-SC1 to RUNS-SC4: schedules. */
+/** Cases of RUNS-SC1 to RUNS-SC4 and RUNS-SC11: schedules. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { ODD_TEXT } from '../support/event-fixtures.ts'
@@ -80,6 +80,33 @@ export const scheduleCases: readonly StorageCase[] = [
       strictEqual((await stored(storage, 'a')).dueAt, FAR)
       strictEqual(await storage.schedules.add(newSchedule('b'), 1), false)
       strictEqual(await storage.schedules.get('b'), undefined)
+    },
+  },
+  {
+    name: '[RUNS-SC11] An actor saves no more schedules than still fit, and others have room',
+    async run({ storage }) {
+      const { schedules } = storage
+      const add = (name: string, actor?: string) =>
+        schedules.add(newSchedule(name, actor === undefined ? {} : { actor }), 7)
+      await added(storage, 'configured', { isConfigured: true })
+      const results: boolean[] = []
+      for (const name of ['a1', 'a2', 'a3', 'a4']) results.push(await add(name, 'ann'))
+      for (const name of ['b1', 'b2', 'b3']) results.push(await add(name, 'bob'))
+      for (const name of ['c1', 'c2']) results.push(await add(name, 'cas'))
+      results.push(await add('d1'), await add('d2'))
+      deepStrictEqual(results, [
+        true,
+        true,
+        true,
+        false,
+        true,
+        true,
+        false,
+        true,
+        false,
+        false,
+        false,
+      ])
     },
   },
   {

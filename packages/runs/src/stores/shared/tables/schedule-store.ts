@@ -64,7 +64,8 @@ function savedSchedules({
          SELECT $1::text, $2::text, $3::text, $4::text, $5::float8, $6::float8, $7::text, $8::text,
            present.at, present.at
          FROM (SELECT ${now} AS at) AS present
-         WHERE (SELECT count(*) FROM $schema.schedules) < $9::int8
+         WHERE (SELECT count(*) FROM $schema.schedules)
+           + (SELECT count(*) FROM $schema.schedules WHERE actor = $4::text) < $9::int8
          ON CONFLICT (name) DO NOTHING RETURNING name`,
         [...toRow(schedule), clampCount(maxSchedules)],
       ),
