@@ -233,6 +233,23 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual(ids(0, 3))
   })
 
+  it('[RUNS-F6] RunEventFeed publishes events that were missed while a poll was under way', async () => {
+    const { feed, log, published } = setUp()
+    feed.offer(RUN, log.append(RUN, tokens(2)))
+    let again: Promise<void> | undefined
+    log.beforeAnswer = () => {
+      log.beforeAnswer = undefined
+      log.append(RUN, tokens(2))
+      again = feed.pollAgain()
+    }
+    await feed.poll()
+    expect(published).toEqual(ids(0, 1))
+    await again
+    await turns()
+    expect(published).toEqual(ids(0, 3))
+    expect(log.follows).toHaveLength(2)
+  })
+
   it('[RUNS-F6] RunEventFeed publishes missed events of a run that has ended in the meantime', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))

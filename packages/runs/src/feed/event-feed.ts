@@ -96,9 +96,9 @@ export class RunEventFeed {
     })
   }
 
-  /** Resolves when the present listeners receive the events of all processes. */
-  async connectListeners(): Promise<void> {
-    // A poll that is under way may have begun before the listeners were added; its error is reported by its caller.
+  /** Polls after a poll that is under way, which may have begun before a listener was added or an event was missed. */
+  async pollAgain(): Promise<void> {
+    // Its error is reported by its caller.
     await this.#polling?.catch(() => undefined)
     await this.poll()
   }

@@ -61,7 +61,7 @@ export class RunEvents {
 
   /** Resolves when the present listeners of every run receive the events that other processes write from then on. */
   async connectListeners(): Promise<void> {
-    if (this.#storage.isShared) await this.#feed.connectListeners()
+    if (this.#storage.isShared) await this.#feed.pollAgain()
   }
 
   get #source(): FollowSource {

@@ -147,7 +147,7 @@ export class ServiceLoop {
         commands.onMissed()
         executor.wake()
         this.#tryTask(() => executor.takeCommands())
-        this.#tryTask(() => feed.poll())
+        this.#tryTask(() => feed.pollAgain())
         return
       case 'availability':
         if (!notification.isAvailable) return
