@@ -86,7 +86,10 @@ const RUNS_IN_STATE: Readonly<
   Record<A2aTaskState, Pick<ChangedRunsQuery, 'statuses' | 'awaitsReview'>>
 > = {
   TASK_STATE_SUBMITTED: { statuses: ['ACCEPTED'] },
-  TASK_STATE_WORKING: { statuses: ['RUNNING', 'WAITING', 'CANCELLING'], awaitsReview: false },
+  TASK_STATE_WORKING: {
+    statuses: ['RUNNING', 'WAITING', 'WAITING_FOR_BUILD', 'CANCELLING'],
+    awaitsReview: false,
+  },
   TASK_STATE_INPUT_REQUIRED: { awaitsReview: true },
   TASK_STATE_COMPLETED: { statuses: ['COMPLETED'] },
   TASK_STATE_FAILED: { statuses: ['FAILED'] },

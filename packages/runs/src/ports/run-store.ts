@@ -231,7 +231,8 @@ export interface ChangedRunsQuery {
   readonly group?: { readonly tag: string; readonly value: string }
   readonly statuses?: readonly RunStatus[]
   /**
-   * Whether the run waits for a review that its caller can decide: it is WAITING_REVIEW, or RUNNING with such a review.
+   * Whether the run waits for a review that its caller can decide: it is WAITING_REVIEW, or RUNNING or WAITING_FOR_BUILD with
+   * such a review.
    */
   readonly awaitsReview?: boolean
   /** The earliest change, in milliseconds since 1970. */

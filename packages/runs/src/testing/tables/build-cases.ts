@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { listClaimKeys, toWholeCode } from '../../domain/claim-key.ts'
-import { result, started } from '../support/event-fixtures.ts'
+import { result, reviewRequested, started } from '../support/event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
@@ -18,6 +18,7 @@ import type { NewBuild, RunMove } from '../../ports/build-store.ts'
 import type { ClaimRequest, KnownEnsembles } from '../../ports/run-queue.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { EnsembleManifest } from '@tutti/ensemble/internal'
+import type { RunEvent } from '@tutti/protocol'
 import type { StorageCase } from '../support/storage-case.ts'
 
 /** The code of a process with one ensemble. */
@@ -30,13 +31,17 @@ const OLD = knownCode('v1', 'aaaa')
 const NEW = knownCode('v2', 'bbbb')
 
 /** Creates a run that a process of the old code had, and that waits for an owner. */
-async function begunRun(storage: RunStorage, runId: string): Promise<void> {
+async function begunRun(
+  storage: RunStorage,
+  runId: string,
+  events: readonly RunEvent[] = [],
+): Promise<void> {
   await createRun(storage, runId)
   const claimed = await claimDue(storage, { known: OLD, wanted: 1 })
   assertClaimed(claimed, [runId])
   for (const claim of claimed) {
     const owner = toOwner(storage, claim)
-    await owner.commit([started])
+    await owner.commit([started, ...events])
     strictEqual(await storage.queue.release(owner, { kind: 'ready' }), 'ready')
   }
   await endLease(storage)
@@ -200,6 +205,23 @@ export const buildCases: readonly StorageCase[] = [
       ok(run !== undefined && (await storage.builds.hold(run)))
       const claimed = await storage.queue.claim('run-a', { owner: 'owner-b', leaseMs: Infinity })
       strictEqual(claimed?.run.status, 'RUNNING')
+    },
+  },
+  {
+    name: '[RUNS-P12] Held runs are listed by change, by whether they wait for a review',
+    async run({ storage }) {
+      const runs = { 'run-a': [], 'run-b': [reviewRequested('review-1')] }
+      for (const [runId, events] of Object.entries(runs)) {
+        await begunRun(storage, runId, events)
+        const [run] = await storage.builds.findStranded(QUERY)
+        ok(run !== undefined && (await storage.builds.hold(run)))
+      }
+      const idsOf = async (awaitsReview: boolean) => {
+        const statuses = ['RUNNING', 'WAITING_FOR_BUILD'] as const
+        const query = { ensembles: ['band'], limit: 9, statuses, awaitsReview }
+        return (await storage.runs.listByChange(query)).runs.map(({ runId }) => runId)
+      }
+      deepStrictEqual([await idsOf(false), await idsOf(true)], [['run-a'], ['run-b']])
     },
   },
   {

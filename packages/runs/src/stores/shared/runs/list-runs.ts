@@ -68,7 +68,7 @@ export interface StatusPart {
 
 /**
  * Divides statuses, by default all, by whether their runs need a condition. A run that waits for a review of its
- * caller may be RUNNING, if it does other work meanwhile.
+ * caller may be RUNNING, if it does other work meanwhile, or WAITING_FOR_BUILD.
  */
 export function toStatusParts(
   statuses: readonly RunStatus[] | undefined,
@@ -79,13 +79,16 @@ export function toStatusParts(
   return [
     {
       statuses: wanted.filter(
-        (status) => status !== 'RUNNING' && (status === 'WAITING_REVIEW') === awaitsReview,
+        (status) => !MAY_AWAIT.has(status) && (status === 'WAITING_REVIEW') === awaitsReview,
       ),
       condition: 'true',
     },
     {
-      statuses: wanted.filter((status) => status === 'RUNNING'),
+      statuses: wanted.filter((status) => MAY_AWAIT.has(status)),
       condition: `review_since IS ${awaitsReview ? 'NOT NULL' : 'NULL'}`,
     },
   ]
 }
+
+/** Statuses of runs that may have an open review. */
+const MAY_AWAIT: ReadonlySet<RunStatus> = new Set<RunStatus>(['RUNNING', 'WAITING_FOR_BUILD'])
