@@ -109,6 +109,19 @@ describe('a wait for an event', () => {
     expect((await run.handle.result).status).toBe('CANCELLED')
   })
 
+  it('A cancelled sleep is withdrawn as a wait, and a cancelled question as a review', async () => {
+    const run = startRecorded(
+      team(({ sleep, ask }) => Promise.all([sleep(60_000), ask('Which one?')]).then(() => 'done')),
+    )
+    await turns()
+    run.handle.cancel()
+    expect((await run.handle.result).status).toBe('CANCELLED')
+    const reasons = run.events.flatMap((event) =>
+      event.type === 'review_withdrawn' ? event.reason : [],
+    )
+    expect(reasons.toSorted()).toEqual(['Review was cancelled', 'Wait was cancelled'])
+  })
+
   it('[ENS-I1] A wait for any of several events ends with the first', async () => {
     const run = startRecorded(
       team(({ waitFor }) => waitFor({ any: ['paid', { name: 'refused', key: 'k' }] })),

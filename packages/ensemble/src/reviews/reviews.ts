@@ -47,6 +47,7 @@ import {
   toReviewOutcome,
   type ReviewOutcome,
 } from './review-end.ts'
+import { nameSlot } from './review-slots.ts'
 
 import type {
   DeliveredEvent,
@@ -203,11 +204,14 @@ export class Reviews {
     const { log, identity, signal } = scope
     if (!log.isKnown) return
     const closed = log.of('gate_closed').map(({ reviewId }) => reviewId)
-    for (const { reviewId, attempt } of log.of('gate_opened')) {
+    for (const { reviewId, attempt, slot } of log.of('gate_opened')) {
       if (attempt !== identity.attempt || closed.includes(reviewId)) continue
       const error = signal.aborted
-        ? stoppedError(signal, 'Review')
-        : new TuttiError('INTERRUPTED', 'Review closed: the task ended before a decision')
+        ? stoppedError(signal, nameSlot(slot))
+        : new TuttiError(
+            'INTERRUPTED',
+            `${nameSlot(slot)} closed: the task ended before a decision`,
+          )
       this.#withdrawRecorded(scope, reviewId, { reason: error.message, error: toStepError(error) })
     }
   }
@@ -347,7 +351,7 @@ export class Reviews {
       const onAbort = (): void => {
         // The tool has its own timer for the same time limit, which may fire first.
         if (!scope.signal.aborted && clock.elapsed() >= until) settle({ kind: 'timed_out' })
-        else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
+        else settle({ kind: 'failed', error: stoppedError(signal, nameSlot(question.slot)) })
       }
       const endWaiting = this.#beginWaiting(review)
       const settle = (end: ReviewEnd): void => {

@@ -160,7 +160,8 @@ function Marks({ run }: { readonly run: RunSummary }) {
 function chooseNextTone({ status, currentTask }: RunSummary): string {
   if (status === 'WAITING_REVIEW') return 'held'
   if (status === 'FAILED' || status === 'REJECTED') return 'failed'
-  return currentTask === undefined || isTerminalRunStatus(status) ? '' : 'live'
+  const isLive = currentTask !== undefined && status !== 'WAITING' && !isTerminalRunStatus(status)
+  return isLive ? 'live' : ''
 }
 
 /** Maximum number of tags shown; the page of the run has all. */
