@@ -178,11 +178,11 @@ describe('an unknown status', () => {
       error: 'BAD_REQUEST',
       problems: [{ path: '/status', message: expect.stringContaining('"WAITING_REVIEW", ') }],
     }
-    const response = await api.get('/api/runs?status=running,waiting')
+    const response = await api.get('/api/runs?status=running,paused')
     expect([response.status, await response.json()]).toMatchObject([400, refusal])
     await using socket = api.connect()
     await socket.next('hello')
-    const filter = { status: 'RUNNING,WAITING' }
+    const filter = { status: 'RUNNING,PAUSED' }
     socket.send({ type: 'state_query', requestId: 'q', query: 'runs', filter })
     expect(await socket.next('error')).toMatchObject({
       ...refusal,
