@@ -13,7 +13,7 @@ export function createToolSlotPrefix(iterationIndex: number, callId: string): st
   return `tool/${iterationIndex}/${callId}/`
 }
 
-/** Returns the name of what is asked in a slot, for messages. */
+/** Returns the first word of messages about a slot. */
 export function nameSlot(slot: string): 'Wait' | 'Review' {
   return isWaitSlot(slot) ? 'Wait' : 'Review'
 }
