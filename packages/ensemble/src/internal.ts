@@ -41,7 +41,8 @@ export {
   toWorkerRole,
 } from './definition/task.ts'
 export { findCycle, findSwitchProblems, MANAGER } from './definition/plan.ts'
-export { countWhere, PrefixIndex } from './definition/prefix-index.ts'
+export { countWhere } from './definition/count-where.ts'
+export { PrefixIndex } from './definition/prefix-index.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,
   findDefaultsProblems,

@@ -8,7 +8,8 @@
  * API-L2 A link is valid until it expires, and while its key exists, is unchanged, has not expired and has `events:send`.
  * API-L3 A link reveals nothing: its answer has no id of a run, and an invalid one is not found.
  * API-L4 A link for one run is valid until that run ends, if it has no separate expiry. One that a run asked for needs no key.
- * API-L5 Tokens are redacted from events, answers and logs like secrets. Only the handler and the caller that ask for a link get it.
+ * API-L5 Tokens are redacted from events, answers and logs like secrets. Only the handler and the caller that ask for a link
+ *    get it.
  * API-L6 The event of a link is in the audit trail once, with the name of the key that created the link.
  */
 import { TuttiError } from '@tutti/core'

@@ -8,10 +8,10 @@
 import { mayBeList } from './output-shape.ts'
 import { DEFAULT_MAX_ITEMS } from './map-settings.ts'
 import { PrefixIndex } from './prefix-index.ts'
-import { findSubEnsemble, listSubEnsembles } from './sub-ensemble.ts'
-import { listParts, type Task } from './task.ts'
+import { addsByPlan, listSubEnsembles } from './sub-ensemble.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
+import type { Task } from './task.ts'
 
 /** Returns the problems, one text each. */
 export function findGrowthProblems(definition: EnsembleDefinition): readonly string[] {
@@ -26,11 +26,7 @@ export function findGrowthProblems(definition: EnsembleDefinition): readonly str
 
 /** Returns a problem for each task with a name that a task added by another one can have. */
 function findNameProblems(tasks: readonly Task[]): readonly string[] {
-  const adding = new PrefixIndex(
-    tasks
-      .filter((task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined)
-      .map(({ name }) => [`${name}/`, name]),
-  )
+  const adding = new PrefixIndex(tasks.filter(addsByPlan).map(({ name }) => [`${name}/`, name]))
   return tasks.flatMap(({ name }) =>
     [...adding.find(name)].map(
       (other) => `task "${name}": tasks that "${other}" adds have such names`,

@@ -1,4 +1,5 @@
 /** Texts in their order, to find those that begin another text without comparing it with all. No I/O. */
+import { countWhere } from './count-where.ts'
 
 /** Finds the texts that begin another one. */
 export class PrefixIndex<Value> {
@@ -33,19 +34,4 @@ export class PrefixIndex<Value> {
   #textAt(index: number): string {
     return this.#entries[index]?.[0] ?? ''
   }
-}
-
-/** Returns the number of items at the start of a list that satisfy a condition, which no later item satisfies. */
-export function countWhere<Item>(
-  items: readonly Item[],
-  satisfies: (item: Item) => boolean,
-): number {
-  let [from, to] = [0, items.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    const item = items[middle]
-    if (item !== undefined && satisfies(item)) from = middle + 1
-    else to = middle
-  }
-  return from
 }

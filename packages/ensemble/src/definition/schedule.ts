@@ -12,6 +12,8 @@
  *    whose list or whose inputs come from the output of a skipped task is skipped. Its own condition or switch is the reason of a
  *    skip before its context is.
  */
+import { countWhere } from './count-where.ts'
+
 import type { ErrorStrategy } from './ensemble-definition.ts'
 import type { Choice, Plan } from './plan.ts'
 
@@ -345,16 +347,10 @@ export class Schedule {
 
   #checkReady(node: Node): void {
     if (!isReady(node)) return
-    let low = 0
-    let high = this.#ready.length
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if ((this.#ready[middle]?.index ?? -1) >= node.index) low = middle + 1
-      else high = middle
-    }
-    if (this.#ready[low - 1] === node) return
-    if (low === this.#ready.length) this.#ready.push(node)
-    else this.#ready.splice(low, 0, node)
+    const at = countWhere(this.#ready, ({ index }) => index >= node.index)
+    if (this.#ready[at - 1] === node) return
+    if (at === this.#ready.length) this.#ready.push(node)
+    else this.#ready.splice(at, 0, node)
   }
 
   #named(names: readonly string[] = NONE): readonly Node[] {

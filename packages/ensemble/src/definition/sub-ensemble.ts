@@ -1,6 +1,6 @@
 /** The ensembles that tasks run in their own run. */
 import { listAllTasks } from './manager.ts'
-import { listHandoffTasks, listWorkingTasks, type Task } from './task.ts'
+import { listHandoffTasks, listParts, listWorkingTasks, type Task } from './task.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
@@ -33,6 +33,11 @@ export function markSubEnsemble(handler: object, subEnsemble: SubEnsemble): void
 /** Returns the ensemble that a task runs; undefined if it does its work itself. */
 export function findSubEnsemble({ handler }: Pick<Task, 'handler'>): SubEnsemble | undefined {
   return handler === undefined ? undefined : subEnsembles.get(handler)
+}
+
+/** Whether a construct of the task, such as `forEach` or `loop`, or its sub-ensemble adds tasks to the run. */
+export function addsByPlan(task: Task): boolean {
+  return listParts(task).length > 0 || findSubEnsemble(task) !== undefined
 }
 
 /** Returns an ensemble as a task of another one runs it: with that one's model if it has none itself. */

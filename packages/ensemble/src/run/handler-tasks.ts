@@ -11,8 +11,8 @@ import {
   findMapProblems,
 } from '../definition/map-settings.ts'
 import { toOptionText } from '../definition/option-text.ts'
-import { findSubEnsemble } from '../definition/sub-ensemble.ts'
-import { isTask, listParts, type Task } from '../definition/task.ts'
+import { addsByPlan } from '../definition/sub-ensemble.ts'
+import { isTask, type Task } from '../definition/task.ts'
 import type { PlannedChildOptions } from '../definition/ensemble-task.ts'
 import { beginWorker, findFailure, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
@@ -69,6 +69,7 @@ export class HandlerTasks {
     const { key = child.name, inputs = {}, mayBegin, isRound = false } = options
     const operation = this.#frame.take()
     const task = toTask(child)
+    // A plan or a construct offers a task all inputs that it can read.
     if (!addsByPlan(this.#frame.scope.task)) assertChildOptions(task, options)
     const { cancelled } = this.#frame.settings.tooling.reviews
     if (isRound && operation.recorded === undefined && cancelled !== undefined) throw cancelled
@@ -283,11 +284,6 @@ export class HandlerTasks {
     // NOTE: the output was read by the schema of the task, so it has its type; without one it is text.
     return (outputReader === undefined ? output : structured) as Output
   }
-}
-
-/** Whether a plan or a construct adds tasks for a task. These offer a task all inputs that it can read. */
-function addsByPlan(task: Task): boolean {
-  return findSubEnsemble(task) !== undefined || listParts(task).length > 0
 }
 
 function nameTakenError(name: string): TuttiError {

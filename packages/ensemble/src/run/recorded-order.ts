@@ -5,6 +5,8 @@
  * In a replay with live models, tasks are executed again whose ends are recorded. Results that were recorded after such an
  * end wait for it.
  */
+import { countWhere } from '../definition/count-where.ts'
+
 interface WaitingResult {
   /** Position among the recorded steps. */
   readonly at: number
@@ -40,13 +42,8 @@ export class RecordedOrder {
   turn(at: number): Promise<void> {
     this.#repeated.delete(at)
     return new Promise((resolve) => {
-      let [low, high] = [0, this.#waiting.length]
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2)
-        if ((this.#waiting[middle]?.at ?? 0) > at) low = middle + 1
-        else high = middle
-      }
-      this.#waiting.splice(low, 0, { at, deliver: resolve })
+      const index = countWhere(this.#waiting, (one) => one.at > at)
+      this.#waiting.splice(index, 0, { at, deliver: resolve })
       this.#deliverSoon()
     })
   }

@@ -30,7 +30,8 @@ export type RunPriority = Static<typeof RunPriority>
 /**
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
  * could continue waits, and a person or the caller can decide at least one open review. WAITING: every task that could
- * continue waits, for external events or times only. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.
+ * continue waits, for external events or times only. WAITING_FOR_BUILD: no process has the code that began the run.
+ * REJECTED: the submission was refused; such a run is never stored.
  */
 export const RunStatus = Type.Enum(RUN_STATUSES)
 export type RunStatus = Static<typeof RunStatus>

@@ -171,9 +171,10 @@ function chooseOne(
   if (task !== undefined && others.length === 0) {
     return { ...parts, steps: [{ kind: 'task', name: task.name }], task }
   }
-  const names = (): readonly string[] => [task, ...others].flatMap((one) => one?.name ?? [])
-  return () =>
-    `'${shortText(key)}' matches several tasks: [${shortList(names())}]. Use an exact name`
+  return () => {
+    const names = [task, ...others].flatMap((one) => one?.name ?? [])
+    return `'${shortText(key)}' matches several tasks: [${shortList(names)}]. Use an exact name`
+  }
 }
 
 function describeUnmatched(tasks: readonly NamedTask[], key: string): string {

@@ -106,7 +106,7 @@ export class RunSchedules {
     }
     const message =
       `Cannot save schedule "${name}": at most ${MAX_SCHEDULES} are stored, ` +
-      'and at most as many of one key as there is room for more'
+      'and one key can fill half of the room that the others leave'
     throw new TuttiError('SCHEDULE_LIMIT', message)
   }
 

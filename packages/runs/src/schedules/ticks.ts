@@ -64,7 +64,7 @@ export function listEarlierTicks(
     .toSorted((a, b) => a - b)
 }
 
-/** Returns the time at which a tick is due: the tick with its jitter. It is before the next tick, so that none overtakes another. */
+/** Returns the time at which a tick is due: the tick with its jitter, which ends before the next tick. */
 export function findDueTime(
   name: string,
   { jitterMs = 0, ...times }: TickTimes & Pick<ScheduleDefinition, 'jitterMs'>,

@@ -87,8 +87,8 @@ export class RunExternalEvents {
    * Stores an event and delivers it if a wait is open for it. Resolves with its id and its progress.
    *
    * @throws {TuttiError} PAYLOAD_TOO_LARGE; IDEMPOTENCY_CONFLICT if the id has another event; RUN_NOT_FOUND; RUN_COMPLETED;
-   * EVENT_REFUSED with the problems of its data, if the wait does not accept it; EVENTS_FULL if too many stored events have no wait,
-   * of all senders or of this one; STORE_UNAVAILABLE.
+   * EVENT_REFUSED with the problems of its data, if the wait does not accept it; EVENTS_FULL if too many stored events have no
+   * wait, of all senders or of this one; STORE_UNAVAILABLE.
    */
   async receive(
     event: ReceivedEvent,

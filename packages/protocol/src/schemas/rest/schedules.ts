@@ -57,7 +57,10 @@ const scheduleFields = {
   timeZone: Type.Optional(NonBlank),
   /** Submission of each tick. Its run has the tags `schedule` and `tick` in addition. */
   run: ScheduledRunBody,
-  /** Maximum delay of a tick in milliseconds, up to a day and to the next tick, derived from its time and the name; 0 when absent. */
+  /**
+   * Maximum delay of a tick in milliseconds, up to a day and to the next tick, derived from its time and the name; 0 when
+   * absent.
+   */
   jitterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_JITTER_MS })),
   /** Ticks that no process could submit within a minute, and that are submitted later; `last` when absent. */
   catchUp: Type.Optional(CatchUp),

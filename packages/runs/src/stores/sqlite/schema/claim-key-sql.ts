@@ -8,7 +8,10 @@ export const SQLITE_CLAIM_KEY = `ensemble || coalesce(char(${CODE_SEPARATOR.char
 /** The runs that were never claimed and can start; the condition of `runs_by_turn` and `runs_by_fairness_key`. */
 export const SQLITE_NEW_AND_READY = `state = 'ready' AND epoch = 0`
 
-/** The runs that wait for an owner of their code; the condition of `runs_by_code`. New runs have no code until they are claimed. */
+/**
+ * The runs that wait for an owner of their code; the condition of `runs_by_code`. New runs have no code until they are
+ * claimed.
+ */
 export const SQLITE_WAITS_FOR_CODE = `state IN ('ready', 'parked') AND due_at IS NOT NULL AND code IS NOT NULL`
 
 /** The number of a run's priority; see `LEVELS`. */
